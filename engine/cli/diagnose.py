@@ -5,27 +5,31 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
 from engine import models
-from engine.cli.arguments import as_count
+from engine.cli.arguments import as_count, as_text
 from engine.cli.exit_codes import ExitCode
 from engine.cli.inputs import as_utf8, read_file
-from engine.cli.output import MisuseError, ProgressLine, print_json
+from engine.cli.output import MisuseError, ProgressLine, print_json, print_note
+from engine.cli.scores import score_lines, scores_data
 from engine.cli.zones import add_zone_options, read_zones
 from engine.compile import NOTATIONS
 from engine.decoding.pipeline_settings import OtherZone
 from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
-from engine.diagnosis.failures.diagnose import diagnose
+from engine.diagnosis.failures.diagnose import LIMITS, diagnose
 from engine.diagnosis.failures.diagnosis import Cause, Diagnosis, FailurePlace
+from engine.diagnosis.failures.examination import lenient_options
 from engine.diagnosis.intake import IntakeError, IntakeRemark, PastedText, TextKind, read_failure, remarks_of
+from engine.diagnosis.scores.output_scores import ScoredOutput, score_output
 from engine.diagnosis.verdicts.replay import TokenSource
 from engine.diagnosis.verdicts.verdict import parse_token_ids
 from engine.models.text_encoder import text_encoder_of
-from engine.source import CancelToken, EngineError
+from engine.peers.prefixes import EnginePrefix, accepted_prefixes, installed_peers
+from engine.source import CancelledError, CancelToken, EngineError
 from engine.source.catalogue import catalogue_text
 
 _FINISHES: Final = {
@@ -62,6 +66,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_zone_options(parser)
     parser.add_argument("--target", default="", metavar="NAME[@VERSION]")
     parser.add_argument("--model")
+    parser.add_argument("--engines", action="store_true")
+    parser.add_argument("--prompt", type=as_text, default="", metavar="TEXT")
     parser.add_argument("--jsonl", metavar="FILE")
     parser.add_argument("--json", action="store_true")
 
@@ -70,18 +76,72 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the cause of a failure; return 0 if the output is complete, and 4 if no cause is known."""
     _check(arguments)
     with ProgressLine() as cancel:
-        source = _token_source(arguments, cancel)
+        model = models.load_model(arguments.model, cancel=cancel) if arguments.model is not None else None
+        source = None if model is None else TokenSource(model.vocabulary, text_encoder_of(model))
         if arguments.jsonl is not None or (arguments.pasted is not None and Path(arguments.pasted).is_dir()):
             cases = _records(arguments.jsonl) if arguments.jsonl is not None else _folders(Path(arguments.pasted))
             return _table(arguments, list(cases), source, cancel)
         case = _case(arguments)
         found = _diagnosed(arguments, case, source, cancel)
+        engines = _asked_engines(found, cancel) if arguments.engines else ()
+        accepted = {one.engine: one.accepted for one in engines if one.accepted is not None}
+        if len(set(accepted.values())) > 1:
+            found = _diagnosed(arguments, case, source, cancel, accepted)
+        scored = _scored(arguments, case, found, model, cancel)
     remarks = remarks_of(case)
     if arguments.json:
-        print_json({**as_data(found), "remarks": [asdict(remark) for remark in remarks]})
+        more = {"remarks": [asdict(one) for one in remarks], "engines": [asdict(one) for one in engines]}
+        print_json({**as_data(found), **more, **scores_data(scored)})
     else:
-        print("\n".join([*_in_words(found), *_remarks_in_words(remarks)]))
+        scores = [] if scored is None else score_lines(scored)
+        print("\n".join([*_in_words(found), *_remarks_in_words(remarks), *_engine_lines(engines), *scores]))
     return _exit_code(found)
+
+
+def _asked_engines(found: Diagnosis, cancel: CancelToken) -> tuple[EnginePrefix, ...]:
+    """Return what the installed engines accept of the judged part of an output."""
+    constraint, part = found.constraint, found.part
+    if constraint is None or part is None or part.is_waiting:
+        print_note(catalogue_text("cli.diagnose.message.no_output"))
+        return ()
+    peers = installed_peers(constraint.notation)
+    if len(peers) == 1:
+        print_note(catalogue_text("cli.diagnose.message.no_engines"))
+    options = lenient_options(constraint.options, LIMITS)
+    return accepted_prefixes(peers, constraint.notation, constraint.text, part.data, options=options, cancel=cancel)
+
+
+def _engine_lines(engines: Sequence[EnginePrefix]) -> list[str]:
+    """Return a table of what engines accept."""
+    rows = [(one.engine, one.version, _engine_answer(one)) for one in engines]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:2]
+    table = ["  ".join([name.ljust(widths[0]), version.ljust(widths[1]), answer]) for name, version, answer in rows]
+    return ["", *table] if table else []
+
+
+def _engine_answer(one: EnginePrefix) -> str:
+    if one.accepted is None:
+        return one.reason if one.outcome is None else f"{one.outcome}: {one.reason}"
+    key = "complete" if one.is_complete else "accepted"
+    return catalogue_text(f"cli.diagnose.engine.{key}", count=one.accepted)
+
+
+def _scored(
+    arguments: argparse.Namespace,
+    case: FailureCase,
+    found: Diagnosis,
+    model: models.LogitSource | None,
+    cancel: CancelToken,
+) -> ScoredOutput | None:
+    """Return the scores of the output under a model, or by its response; None if they cannot be computed."""
+    has_weights = model is not None and text_encoder_of(model) is not None
+    try:
+        return score_output(case, found, model if has_weights else None, prompt=arguments.prompt, cancel=cancel)
+    except CancelledError:
+        raise
+    except EngineError as error:
+        print_note(catalogue_text("cli.diagnose.message.no_scores", reason=error))
+        return None
 
 
 def _exit_code(found: Diagnosis) -> ExitCode:
@@ -101,15 +161,12 @@ def _check(arguments: argparse.Namespace) -> None:
         arguments.parser.error(catalogue_text("cli.diagnose.error.ids"))
 
 
-def _token_source(arguments: argparse.Namespace, cancel: CancelToken) -> TokenSource | None:
-    if arguments.model is None:
-        return None
-    model = models.load_model(arguments.model, cancel=cancel)
-    return TokenSource(model.vocabulary, text_encoder_of(model))
-
-
 def _diagnosed(
-    arguments: argparse.Namespace, case: FailureCase, source: TokenSource | None, cancel: CancelToken
+    arguments: argparse.Namespace,
+    case: FailureCase,
+    source: TokenSource | None,
+    cancel: CancelToken,
+    accepted: Mapping[str, int] | None = None,
 ) -> Diagnosis:
     blanks = arguments.blanks == "allow"
 
@@ -120,6 +177,7 @@ def _diagnosed(
             target=arguments.target,
             triggers=[trigger for trigger in triggers if trigger],
             allows_blanks=blanks,
+            accepted=accepted,
             cancel=cancel,
         )
 

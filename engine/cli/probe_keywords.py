@@ -13,8 +13,8 @@ import msgspec
 
 from engine.cli.output import MisuseError, ProgressLine, print_json
 from engine.peers import PEERS
-from engine.peers.adapter import OWN
-from engine.peers.keyword_probes import PeerAbsentError, keyword_probes, probe_keywords, target_of
+from engine.peers.adapter import OWN, PeerAbsentError
+from engine.peers.keyword_probes import keyword_probes, probe_keywords, target_of
 from engine.source.catalogue import catalogue_text
 from engine.targets import ENGINES, ProbedKeyword, engine_record, with_probed
 

@@ -1,8 +1,12 @@
-"""`turnstile reduce`: the smallest request, schema or grammar that still fails a check, and the part that is guilty."""
+"""`turnstile reduce`: the smallest request, schema or grammar that still fails a check, and the part that is guilty.
+
+The check is a command, an installed engine, or a server.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import subprocess
 import tempfile
@@ -11,59 +15,153 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from engine.cli.arguments import add_compile_options, as_count
+from engine.cli.arguments import add_compile_options, as_count, as_natural
 from engine.cli.inputs import as_utf8, compile_options, read_file
-from engine.cli.output import MisuseError, ProgressLine, print_json, print_note
+from engine.cli.output import CommandError, MisuseError, ProgressLine, print_json, print_note
+from engine.diagnosis.reduce.engine_check import EngineCheck, EngineFailure
 from engine.diagnosis.reduce.reduction import ReducedText, reduce_text
+from engine.diagnosis.reduce.server_check import ServerCheck, ServerError, ServerFailure
 from engine.notations import NOTATIONS
 from engine.notations.json_schema.json_tree import JsonTextError
+from engine.peers import UnknownPeerError, find_peers
+from engine.peers.adapter import BYTES
+from engine.peers.bench import PeerProcess
+from engine.source import CancelToken
 from engine.source.catalogue import catalogue_text
 from engine.source.processes import start_command
 
 _TIMEOUT_S: Final = 60
+_ENGINE_TIMEOUT_S: Final = 10
+_KEY: Final = "OPENAI_API_KEY"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument("file", metavar="FILE")
-    parser.add_argument("--check", required=True, metavar="CMD")
+    check = parser.add_mutually_exclusive_group(required=True)
+    check.add_argument("--check", metavar="CMD")
+    check.add_argument("--engine", metavar="NAME")
+    check.add_argument("--server", metavar="URL")
+    parser.add_argument("--example", action="append", default=[], metavar="FILE")
+    parser.add_argument("--seed", type=as_natural, default=0, metavar="N")
+    parser.add_argument("--model", default="", metavar="NAME")
+    parser.add_argument("--key-env", default=_KEY, metavar="NAME")
     parser.add_argument("--notation", choices=NOTATIONS)
     add_compile_options(parser)
     parser.add_argument("--output", metavar="PATH")
-    parser.add_argument("--timeout", type=as_count, default=_TIMEOUT_S, metavar="SECONDS")
+    parser.add_argument("--timeout", type=as_count, metavar="SECONDS")
     parser.add_argument("--most-checks", type=as_count, metavar="N")
     parser.add_argument("--json", action="store_true")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Reduce a file as far as a command still fails on it."""
+    """Reduce a file as far as a command, an engine or a server still fails on it."""
     text = as_utf8(read_file(arguments.file), arguments.file)
     notation = arguments.notation or _notation_of(arguments.file, text)
-    command = _split(arguments.check)
-    if not command:
-        arguments.parser.error(catalogue_text("cli.reduce.error.check"))
-    with tempfile.TemporaryDirectory(prefix="turnstile-") as folder, ProgressLine() as cancel:
-        check = _check_by(command, Path(folder) / Path(arguments.file).name, arguments.timeout)
+    if NOTATIONS[notation].is_expression:
+        text = text.removesuffix("\n").removesuffix("\r")
+    failure: EngineFailure | ServerFailure | None = None
+    with ProgressLine() as cancel:
         try:
-            found = reduce_text(
-                text,
-                notation,
-                check,
-                options=compile_options(arguments),
-                most_checks=arguments.most_checks,
-                cancel=cancel,
-            )
+            if arguments.engine is not None:
+                found, failure = _by_engine(arguments, text, notation, cancel)
+            elif arguments.server is not None:
+                found, failure = _by_server(arguments, text, notation, cancel)
+            else:
+                found = _by_command(arguments, text, notation, cancel)
         except JsonTextError as error:
             raise MisuseError("cli.file.not_json", name=arguments.file, reason=error.diagnostic.message) from error
     if arguments.output:
         _write(arguments.output, found.text)
     if arguments.json:
-        print_json(_as_data(found, text))
+        failed = None if failure is None else {"kind": failure.kind, "reason": failure.reason, "text": failure.text}
+        print_json({**_as_data(found, text), "failure": failed})
     else:
         if not arguments.output:
             print(found.text)
+        if failure is not None:
+            print_note(_failure_text(arguments.engine or arguments.server, failure))
         print_note(_summary(found, text))
     return 0
+
+
+def _by_command(arguments: argparse.Namespace, text: str, notation: str, cancel: CancelToken) -> ReducedText:
+    command = _split(arguments.check)
+    if not command:
+        arguments.parser.error(catalogue_text("cli.reduce.error.check"))
+    with tempfile.TemporaryDirectory(prefix="turnstile-") as folder:
+        candidate = Path(folder) / Path(arguments.file).name
+        check = _check_by(command, candidate, arguments.timeout or _TIMEOUT_S)
+        return _reduced(arguments, text, notation, check, cancel)
+
+
+def _by_engine(
+    arguments: argparse.Namespace, text: str, notation: str, cancel: CancelToken
+) -> tuple[ReducedText, EngineFailure]:
+    """Reduce by an installed engine.
+
+    Raises:
+        MisuseError: there is no such engine, or it does not read the notation.
+        CommandError: the engine does not fail on the file.
+    """
+    try:
+        peer = find_peers([arguments.engine])[-1]
+    except UnknownPeerError as error:
+        raise MisuseError.of(error) from error
+    if notation not in peer.notations:
+        raise MisuseError("cli.reduce.error.engine", engine=peer.name, notation=notation)
+    options = compile_options(arguments)
+    examples = [_example(name) for name in arguments.example]
+    limit_s = float(arguments.timeout or _ENGINE_TIMEOUT_S)
+    with PeerProcess(peer, BYTES, limit_s=limit_s, options=options, cancel=cancel) as process:
+        check = EngineCheck(process, notation, options, examples, arguments.seed, cancel)
+        failure = check.failure(text)
+        if failure is None:
+            raise CommandError("cli.reduce.message.engine_agrees", engine=peer.name)
+        found = _reduced(arguments, text, notation, lambda one: failure.is_like(check.failure(one)), cancel)
+        return found, check.failure(found.text) or failure
+
+
+def _example(name: str) -> str:
+    text = as_utf8(read_file(name), name)
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+def _by_server(
+    arguments: argparse.Namespace, text: str, notation: str, cancel: CancelToken
+) -> tuple[ReducedText, ServerFailure]:
+    """Reduce by a server.
+
+    Raises:
+        MisuseError: the address is none of a server.
+        CommandError: no grammar is in force there, or the server does not fail on the file.
+    """
+    key = os.environ.get(arguments.key_env, "")
+    timeout = float(arguments.timeout or _TIMEOUT_S)
+    try:
+        check = ServerCheck(arguments.server, notation, model=arguments.model, key=key, timeout=timeout, cancel=cancel)
+    except ServerError as error:
+        raise MisuseError.of(error) from error
+    failure = check.failure(text)
+    if failure is None:
+        raise CommandError("cli.reduce.message.server_agrees")
+    if not failure.kind.startswith("http-") and (answer := check.canary()) is not None:
+        raise CommandError("cli.reduce.message.not_in_force", answer=repr(answer[:80]))
+    found = _reduced(arguments, text, notation, lambda one: failure.is_like(check.failure(one)), cancel)
+    return found, failure
+
+
+def _reduced(
+    arguments: argparse.Namespace, text: str, notation: str, check: Callable[[str], bool], cancel: CancelToken
+) -> ReducedText:
+    options = compile_options(arguments)
+    return reduce_text(text, notation, check, options=options, most_checks=arguments.most_checks, cancel=cancel)
+
+
+def _failure_text(name: str, failure: EngineFailure | ServerFailure) -> str:
+    """Return what an engine or a server does, with the text or the message that shows it."""
+    shown = " ".join((failure.reason or repr(failure.text)).split())
+    return catalogue_text("cli.reduce.message.failure", name=name, kind=failure.kind, shown=shown)
 
 
 def _notation_of(name: str, text: str) -> str:

@@ -48,6 +48,27 @@ class RequestConstraint:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedOutput:
+    """The part of an output that a grammar should match.
+
+    Attributes:
+        data: its bytes.
+        start: the number of bytes before it in the complete output.
+        zone: its name: `output`, `arguments`, or the trigger.
+        tool: the tool whose arguments it is.
+        is_waiting: whether it should begin at a trigger that never came.
+        blanks: the number of blanks between the trigger and the part.
+    """
+
+    data: bytes
+    start: int = 0
+    zone: str = "output"
+    tool: str = ""
+    is_waiting: bool = False
+    blanks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """A message of a chat: its role and its text."""
 

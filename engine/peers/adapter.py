@@ -18,6 +18,7 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 
 OWN: Final = "turnstile"
@@ -29,6 +30,10 @@ class UnsupportedNotationError(Exception):
 
     def __init__(self, notation: str) -> None:
         super().__init__(f"it does not read {notation}")
+
+
+class PeerAbsentError(EngineError):
+    """An engine is not installed, or cannot be used."""
 
 
 class PeerMatcher(Protocol):
@@ -111,6 +116,11 @@ def eos_id_of(vocabulary: Vocabulary) -> int:
     return min(vocabulary.eos_ids)
 
 
+_END: Final = 256
+BYTES: Final = Vocabulary([*(bytes((byte,)) for byte in range(_END)), None], [_END], {_END: "<eos>"})
+"""A vocabulary in which each byte is a token."""
+
+
 class GreedyTokenizer:
     """A tokeniser by the longest token, the same for every engine.
 
@@ -119,11 +129,16 @@ class GreedyTokenizer:
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
+        self._tokens = vocabulary.tokens
         self._ids: dict[bytes, int] = {}
         for token_id, token in enumerate(vocabulary.tokens):
             if token:
                 self._ids.setdefault(token, token_id)
         self._longest = max(map(len, self._ids), default=0)
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """Return the bytes of a token."""
+        return self._tokens[token_id] or b""
 
     def spell(self, data: bytes) -> list[int] | None:
         """Return the ids of a text; None if the vocabulary has no token for some part."""

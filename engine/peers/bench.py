@@ -12,12 +12,15 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Self
 
 from engine.compile import CompileOptions
-from engine.peers.adapter import Peer
+from engine.peers.adapter import Peer, PeerAbsentError
 from engine.peers.bench_cases import BenchCase
 from engine.peers.bench_worker import Answer, NotReady, Ready, serve
 from engine.peers.report import CaseMeasurement, CaseOutcome, EngineMeasurements
@@ -57,87 +60,126 @@ def run_bench(
         CancelledError: `cancel` was used; no process is left running.
     """
     cancel = cancel or CancelToken()
-    if not vocabulary.eos_ids:
-        vocabulary = Vocabulary([*vocabulary.tokens, None], [vocabulary.size], vocabulary.special)
-    return [_Run(peer, vocabulary, cases, walks, limit_s, options, cancel).measured() for peer in peers]
+
+    def process_of(peer: Peer) -> PeerProcess:
+        return PeerProcess(peer, vocabulary, walks=walks, limit_s=limit_s, options=options, cancel=cancel)
+
+    return [_measured(peer, cases, process_of(peer), cancel) for peer in peers]
 
 
-class _Run:
-    """The measurement of one engine on all cases."""
+def vocabulary_with_end(vocabulary: Vocabulary) -> Vocabulary:
+    """Return a vocabulary with an EOS id."""
+    if vocabulary.eos_ids:
+        return vocabulary
+    return Vocabulary([*vocabulary.tokens, None], [vocabulary.size], vocabulary.special)
+
+
+def _measured(peer: Peer, cases: Sequence[BenchCase], process: PeerProcess, cancel: CancelToken) -> EngineMeasurements:
+    done = []
+    with process:
+        for number, case in enumerate(cases):
+            cancel.report(peer.name, number, len(cases))
+            try:
+                done.append(process.measure(case))
+            except PeerAbsentError as error:
+                return EngineMeasurements(peer.name, peer.version, str(error.fields["reason"]))
+    return EngineMeasurements(peer.name, peer.version, None, process.prepare_ms, tuple(done))
+
+
+class PeerProcess:
+    """An engine in a child process, which measures one case after the other.
+
+    The process starts with the first case, and again after one that took too long or ended it.
+
+    Attributes:
+        prepare_ms: the time to load the engine and to prepare the vocabulary, in milliseconds; None before that.
+    """
 
     def __init__(
         self,
         peer: Peer,
         vocabulary: Vocabulary,
-        cases: Sequence[BenchCase],
-        walks: int,
-        limit_s: float,
-        options: CompileOptions,
-        cancel: CancelToken,
+        *,
+        walks: int = 1,
+        limit_s: float = 10.0,
+        options: CompileOptions = CompileOptions(),  # noqa: B008 - frozen
+        cancel: CancelToken | None = None,
     ) -> None:
-        self._peer, self._vocabulary, self._cases, self._walks = peer, vocabulary, cases, walks
-        self._limit_s, self._options, self._cancel = limit_s, options, cancel
-        self._done: list[CaseMeasurement] = []
-        self._prepare_ms: float | None = None
+        """Create a process that is started later; the arguments are those of `run_bench`."""
+        self._peer, self._walks, self._limit_s, self._options = peer, walks, limit_s, options
+        self._vocabulary = vocabulary_with_end(vocabulary)
+        self._cancel = cancel or CancelToken()
+        self._child: tuple[BaseProcess, Connection] | None = None
+        self._folder = tempfile.TemporaryDirectory(prefix="turnstile-")
+        self._log = Path(self._folder.name) / "stderr"
+        self.prepare_ms: float | None = None
 
-    def measured(self) -> EngineMeasurements:
-        version = self._peer.version
-        if version is None:
-            return EngineMeasurements(self._peer.name, None, f"not installed: {self._peer.hint}")
-        result = EngineMeasurements(self._peer.name, version)
-        while len(self._done) < len(self._cases):
-            reason = self._measure_in_new_process()
-            if reason is not None:
-                return replace(result, absent=reason)
-        return replace(result, prepare_ms=self._prepare_ms, cases=tuple(self._done))
+    def __enter__(self) -> Self:
+        return self
 
-    def _measure_in_new_process(self) -> str | None:
-        """Measure in a new process until all cases are done or the process is lost.
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+        self._folder.cleanup()
 
-        Returns:
-            The reason why the engine cannot run; None if it can.
+    def measure(self, case: BenchCase) -> CaseMeasurement:
+        """Measure a case; a crash and a time-out are outcomes.
+
+        Raises:
+            PeerAbsentError: the engine is not installed, or cannot be used.
+            CancelledError: the token was cancelled; no process is left running.
         """
-        with tempfile.TemporaryDirectory(prefix="turnstile-") as folder:
-            log = Path(folder) / "stderr"
-            log.touch()
-            return self._measure_with_log(log)
+        try:
+            pipe = self._started()
+            with suppress(ConnectionError):  # it died after its last answer
+                pipe.send(case)
+            answer = self._receive(pipe, self._limit_s)
+        except BaseException:
+            self._stop()
+            raise
+        if isinstance(answer, CaseMeasurement):
+            if answer.ending is not CaseOutcome.DONE:
+                answer = replace(answer, reason=answer.reason + _last_words(self._log))
+            return answer
+        assert isinstance(answer, CaseOutcome)
+        message = f"no answer within {self._limit_s:g} s"
+        if answer is CaseOutcome.DIED:
+            message = f"its process died{_last_words(self._log)}"
+        self._stop()
+        return CaseMeasurement(case.name, answer, message)
 
-    def _measure_with_log(self, log: Path) -> str | None:
+    def _started(self) -> Connection:
+        if self._child is not None:
+            return self._child[1]
+        if self._peer.version is None:
+            raise self._absent(f"not installed: {self._peer.hint}")
+        self._log.write_bytes(b"")
         context = spawn_context()
-        pipe, child_end = context.Pipe(duplex=False)
-        remaining = self._cases[len(self._done) :]
-        arguments = child_end, self._peer, self._vocabulary, remaining, self._walks, self._options, str(log)
+        pipe, child_end = context.Pipe()
+        arguments = child_end, self._peer, self._vocabulary, self._walks, self._options, str(self._log)
         process = context.Process(target=serve, args=arguments, daemon=True)
         start_process(process)
+        self._child = process, pipe
         child_end.close()
-        try:
-            ready = self._receive(pipe, PREPARING_S)
-            if isinstance(ready, NotReady):
-                return f"it cannot be used: {ready.reason}"
-            if not isinstance(ready, Ready):
-                return f"it {ready} while it was loaded"
-            if self._prepare_ms is None:
-                self._prepare_ms = ready.prepare_ms
-            for case in remaining:
-                self._cancel.report(self._peer.name, len(self._done), len(self._cases))
-                answer = self._receive(pipe, self._limit_s)
-                if isinstance(answer, CaseMeasurement):
-                    if answer.ending is not CaseOutcome.DONE:
-                        answer = replace(answer, reason=answer.reason + _last_words(log))
-                    self._done.append(answer)
-                    continue
-                assert isinstance(answer, CaseOutcome)
-                message = f"no answer within {self._limit_s:g} s"
-                if answer is CaseOutcome.DIED:
-                    message = f"its process died{_last_words(log)}"
-                self._done.append(CaseMeasurement(case.name, answer, message))
-                return None
-        finally:
+        ready = self._receive(pipe, PREPARING_S)
+        if isinstance(ready, NotReady):
+            raise self._absent(f"it cannot be used: {ready.reason}")
+        if not isinstance(ready, Ready):
+            raise self._absent(f"it {ready} while it was loaded")
+        if self.prepare_ms is None:
+            self.prepare_ms = ready.prepare_ms
+        return pipe
+
+    def _absent(self, reason: str) -> PeerAbsentError:
+        return PeerAbsentError("errors.peers.absent", name=self._peer.name, reason=reason)
+
+    def _stop(self) -> None:
+        if self._child is not None:
+            process, pipe = self._child
+            self._child = None
             process.kill()
             process.join()
             process.close()
             pipe.close()
-        return None
 
     def _receive(self, pipe: Connection, limit_s: float) -> Answer | CaseOutcome:
         deadline = time.monotonic() + limit_s
@@ -147,7 +189,7 @@ class _Run:
                 return CaseOutcome.TIMED_OUT
         try:
             answer: Answer = pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionError):
             return CaseOutcome.DIED
         return answer
 

@@ -1,4 +1,4 @@
-"""The child process that measures one engine and sends each result over a pipe."""
+"""The child process of one engine: it receives cases over a pipe, and sends the measurement of each."""
 
 from __future__ import annotations
 
@@ -45,18 +45,16 @@ def serve(
     pipe: Connection,
     peer: Peer,
     vocabulary: Vocabulary,
-    cases: Sequence[BenchCase],
     walks: int,
     options: CompileOptions = CompileOptions(),  # noqa: B008 - frozen
     log: str = os.devnull,
 ) -> None:
-    """Prepare the engine, then measure the cases in order and send one answer for each.
+    """Prepare the engine, then measure cases until None is received.
 
     Args:
-        pipe: the pipe for the answers.
+        pipe: the pipe for cases and answers.
         peer: the engine.
         vocabulary: a vocabulary with an EOS id.
-        cases: the cases to measure.
         walks: how often each text is followed.
         options: the options of Turnstile's compiles.
         log: the file for the standard error of the process, in which native code says why it ends.
@@ -75,7 +73,7 @@ def serve(
     if not isinstance(adapter, OwnAdapter):
         limit_memory(MOST_MEMORY)
     tokenizer = GreedyTokenizer(vocabulary)
-    for case in cases:
+    while (case := pipe.recv()) is not None:
         if log != os.devnull:
             os.truncate(log, 0)
         pipe.send(measure(adapter, tokenizer, case, walks))
@@ -109,28 +107,31 @@ def measure(adapter: Adapter, tokenizer: GreedyTokenizer, case: BenchCase, walks
         return CaseMeasurement(case.name, CaseOutcome.REFUSED, _error_text(error))
     compile_us, first_mask_us = (statistics.median(column) for column in zip(*times, strict=True))
     steps: list[float] = []
-    verdicts = []
+    verdicts, reached = [], []
     try:
         for ids in token_ids:
             for _ in range(walks):
-                verdict = _follow(matcher, ids or [], steps)
+                accepted, verdict = _follow(matcher, ids or [], steps)
             verdicts.append(verdict)
+            reached.append(sum(len(tokenizer.token_bytes(token_id)) for token_id in (ids or [])[:accepted]))
     except Exception as error:  # noqa: BLE001 - as above
         return CaseMeasurement(case.name, CaseOutcome.FAILED, _error_text(error), compile_us, first_mask_us)
-    return CaseMeasurement(case.name, CaseOutcome.DONE, "", compile_us, first_mask_us, tuple(steps), tuple(verdicts))
+    walked = tuple(steps), tuple(verdicts), tuple(reached)
+    return CaseMeasurement(case.name, CaseOutcome.DONE, "", compile_us, first_mask_us, *walked)
 
 
-def _follow(matcher: PeerMatcher, ids: Sequence[int], steps: list[float]) -> bool:
+def _follow(matcher: PeerMatcher, ids: Sequence[int], steps: list[float]) -> tuple[int, bool]:
+    """Return how many tokens of a text are accepted, and whether the text is."""
     matcher.reset()
     clock = time.perf_counter_ns
-    for token_id in ids:
+    for number, token_id in enumerate(ids):
         began = clock()
         matcher.fill_mask()
         allowed = matcher.accept(token_id)
         steps.append((clock() - began) / 1e3)
         if not allowed:
-            return False
-    return matcher.is_accepting()
+            return number, False
+    return len(ids), matcher.is_accepting()
 
 
 def _use_one_core() -> None:

@@ -12,25 +12,16 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from engine.peers.adapter import Peer
+from engine.peers.adapter import BYTES, Peer, PeerAbsentError
 from engine.peers.bench import run_bench
 from engine.peers.bench_cases import BenchCase, LabelledText
 from engine.peers.report import CaseMeasurement, CaseOutcome
-from engine.source import CancelToken, EngineError
+from engine.source import CancelToken
 from engine.targets import Effect, ProbedKeyword
-from engine.vocabulary import Vocabulary
 
 _LONGEST_REASON: Final = 200
-_END: Final = 256
-BYTES: Final = Vocabulary([*(bytes((byte,)) for byte in range(256)), None], [_END], {_END: "<eos>"})
-"""The vocabulary of the probes: the 256 bytes and an end token."""
-
 
 _TARGETS: Final = {"llama-cpp": "llama.cpp"}
-
-
-class PeerAbsentError(EngineError):
-    """An engine is not installed, or cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ class CaseMeasurement:
         first_mask_us: microseconds from the source to the first mask.
         step_us: microseconds of each mask and accept.
         verdicts: for each text whether it was accepted, if the outcome is `DONE`.
+        reached: for each text how many of its bytes were accepted, likewise.
     """
 
     name: str
@@ -49,6 +50,7 @@ class CaseMeasurement:
     first_mask_us: float | None = None
     step_us: tuple[float, ...] = ()
     verdicts: tuple[bool, ...] = ()
+    reached: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from engine.diagnosis.case import FailureCase, RequestConstraint
+from engine.diagnosis.case import FailureCase, JudgedOutput, RequestConstraint
 from engine.diagnosis.failures import grammar_rules, output_rules, token_rules, tool_rules, zone_rules
 from engine.diagnosis.failures.diagnosis import (
     ENFORCEABLE,
@@ -22,7 +22,7 @@ from engine.diagnosis.failures.diagnosis import (
     LegalPrefix,
     OtherCause,
 )
-from engine.diagnosis.failures.examination import Examination, ExaminationContext, JudgedOutput, without_line_end
+from engine.diagnosis.failures.examination import Examination, ExaminationContext, without_line_end
 from engine.diagnosis.failures.log_rules import ENGINE_DIFFERENCE, LOG_RULES, message_alone
 from engine.diagnosis.failures.rules import CauseRule, Finding, fix_text, server_text, shown
 from engine.diagnosis.failures.violations import violations_of
@@ -194,6 +194,8 @@ def _judge(examined: Examination) -> Diagnosis:
         others,
         _legal_prefix(examined),
         violations,
+        constraint,
+        part,
     )
 
 

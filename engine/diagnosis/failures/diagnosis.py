@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Final
 
+from engine.diagnosis.case import JudgedOutput, RequestConstraint
+
 
 class Cause(StrEnum):
     """The cause of a failure; the values are stable ids."""
@@ -168,6 +170,8 @@ class Diagnosis:
         others: further causes that hold.
         legal_prefix: the legal part of the output; None without a grammar or an output.
         violations: everything in the output that is wrong as JSON or by the schema.
+        constraint: the grammar that was judged by; None if there is none.
+        part: the part of the output that was judged; None without an output.
     """
 
     cause: Cause
@@ -182,3 +186,5 @@ class Diagnosis:
     others: tuple[OtherCause, ...] = ()
     legal_prefix: LegalPrefix | None = None
     violations: tuple[Violation, ...] = ()
+    constraint: RequestConstraint | None = None
+    part: JudgedOutput | None = None

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
-from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
+from engine.diagnosis.case import FailureCase, FinishReason, JudgedOutput, RequestConstraint
 from engine.diagnosis.failures.counterfactual import (
     Counterfactual,
     option_counterfactual,
@@ -40,27 +40,6 @@ _BLANK_RUN: Final = re.compile(r"[ \t\r\n]{16,}")
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _ANY_TEXT: Final = r"[\U00000001-\U0010FFFF]*"
 _LONGEST_WALKED: Final = 400_000
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedOutput:
-    """The part of an output that a grammar should match.
-
-    Attributes:
-        data: its bytes.
-        start: the number of bytes before it in the complete output.
-        zone: its name: `output`, `arguments`, or the trigger.
-        tool: the tool whose arguments it is.
-        is_waiting: whether it should begin at a trigger that never came.
-        blanks: the number of blanks between the trigger and the part.
-    """
-
-    data: bytes
-    start: int = 0
-    zone: str = "output"
-    tool: str = ""
-    is_waiting: bool = False
-    blanks: int = 0
 
 
 @dataclass(frozen=True, slots=True)

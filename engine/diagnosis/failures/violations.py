@@ -13,8 +13,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 from engine.compile import compile_grammar
+from engine.diagnosis.case import JudgedOutput
 from engine.diagnosis.failures.diagnosis import TextEdit, Violation, ViolationFix
-from engine.diagnosis.failures.examination import Examination, JudgedOutput
+from engine.diagnosis.failures.examination import Examination
 from engine.diagnosis.failures.output_rules import defect_text
 from engine.diagnosis.failures.rules import names_listed, shown
 from engine.diagnosis.failures.schema_check import KeywordViolation, Schema, resolve_pointer

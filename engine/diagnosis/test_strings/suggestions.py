@@ -23,7 +23,7 @@ from engine.vocabulary.visible import visible
 
 MOST_NEAR_MISSES = 8
 MOST_BY_RULE = 60
-_RANDOM_LENGTH = 24
+RANDOM_LENGTH = 24
 _EFFORT = 2_000
 _TRIES = 40
 
@@ -35,7 +35,12 @@ def shortest_text(grammar: CompiledGrammar, cancel: CancelToken | None = None) -
 
 
 def random_texts(
-    grammar: CompiledGrammar, count: int, seed: int, cancel: CancelToken | None = None
+    grammar: CompiledGrammar,
+    count: int,
+    seed: int,
+    cancel: CancelToken | None = None,
+    *,
+    longest: int = RANDOM_LENGTH,
 ) -> tuple[Suggestion, ...]:
     """Return matching texts, drawn byte by byte; the same seed draws the same texts.
 
@@ -44,13 +49,14 @@ def random_texts(
         count: the number of texts.
         seed: the seed of the draws.
         cancel: cancels the search.
+        longest: the largest number of bytes that are drawn; the shortest end follows.
     """
     found: dict[str, Suggestion] = {}
-    for index in range(_TRIES):
+    for index in range(max(_TRIES, 4 * count)):
         if len(found) == count or grammar.is_empty:
             break
         draw = random.Random(f"{seed}:{index}")
-        text = _random_text(grammar, draw, cancel)
+        text = _random_text(grammar, draw, longest, cancel)
         for made in _kept(grammar, SuggestionKind.RANDOM, [(text, "drawn at random")], accepts=True):
             found.setdefault(made.text, made)
     return tuple(found.values())
@@ -124,10 +130,12 @@ def _kept(
     return tuple(kept)
 
 
-def _random_text(grammar: CompiledGrammar, draw: random.Random, cancel: CancelToken | None) -> bytes | None:
+def _random_text(
+    grammar: CompiledGrammar, draw: random.Random, longest: int, cancel: CancelToken | None
+) -> bytes | None:
     automaton, text = grammar.automaton, bytearray()
     at = automaton.start
-    length = draw.randint(2, _RANDOM_LENGTH)
+    length = draw.randint(2, longest)
     try:
         while len(text) < length or (text[-1] >= 0x80 and not automaton.accepts(at)):
             if text and automaton.accepts(at) and draw.random() < 0.15:

@@ -5,9 +5,17 @@ from __future__ import annotations
 import json
 
 import pytest
+from catalogue_texts import shows
 from command_line import run
+from random_model import RandomModel
 
+import engine.models
 from engine.diagnosis.intake import known_messages
+from engine.peers import PEERS
+from engine.peers.adapter import OWN, Peer
+from engine.source.catalogue import catalogue_text
+from engine.vocabulary import Vocabulary
+from tests.engine.peers.peer_doubles import DoubleAdapter
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer", "maximum": 9}}, "required": ["a"]}
 
@@ -35,7 +43,7 @@ def test_the_document_has_the_fields_of_the_manual(files, capsys):
     assert code == 1
     assert list(found) == [
         *("cause", "detail", "sentence", "fix", "evidence", "tool", "zone", "target", "places", "others"),
-        *("legal_prefix", "remarks"),
+        *("legal_prefix", "remarks", "engines", "scores", "worst", "keys", "lost_keys"),
     ]
     assert (found["cause"], found["detail"], found["target"]) == ("keyword-not-enforced", "range", "vllm@0.33")
     assert found["places"] == [{"pointer": "/properties/a/maximum"}, {"line": 1, "column": 7}]
@@ -170,3 +178,81 @@ def test_an_unclear_file_is_a_question(files, capsys):
     code, _, err = diagnosed(capsys, "value.json")
     assert code == 2
     assert "json_schema" in err
+
+
+@pytest.fixture
+def model(monkeypatch):
+    """A small model that can write every text."""
+    source = RandomModel(Vocabulary([*(bytes((byte,)) for byte in range(256)), None], [256], {256: "<end>"}))
+    monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: source)
+    return source
+
+
+def test_a_model_scores_the_output(files, capsys, model):
+    arguments = (*GRAMMAR, "--output", "output.txt", "--model", "m", "--prompt", "hi")
+    code, out, _ = diagnosed(capsys, *arguments, "--json")
+    found = json.loads(out)
+    assert code == 1
+    assert "".join(one["token"] for one in found["scores"]) == '{"a": 12}\n'
+    by_p = sorted(found["scores"], key=lambda one: one["p"])
+    assert found["worst"] == [one["index"] for one in by_p[:5]]
+    assert model.asked[0] == tuple(model.encode("hi"))
+    code, out, _ = diagnosed(capsys, *arguments)
+    rows = out.splitlines()
+    head = [catalogue_text(f"cli.diagnose.column.{name}") for name in ("place", "token", "p", "z", "rank", "wanted")]
+    at = next(number for number, row in enumerate(rows) if row.split() == " ".join(head).split())
+    assert rows[at + 1].startswith(f"1:{by_p[0]['start'] + 1} ")
+
+
+def test_log_probabilities_of_the_response_are_scores(files, capsys):
+    content = [{"token": "{", "logprob": -0.1}, {"token": "}", "logprob": -2.0}]
+    choice = {"message": {"content": "{}"}, "finish_reason": "stop", "logprobs": {"content": content}}
+    (files / "response.json").write_text(json.dumps({"choices": [choice]}))
+    _, out, _ = diagnosed(capsys, *GRAMMAR, "--response", "response.json", "--json")
+    found = json.loads(out)
+    assert ([one["logprob"] for one in found["scores"]], found["worst"]) == ([-0.1, -2.0], [1, 0])
+
+
+def test_an_output_that_cannot_be_scored_is_a_note(files, capsys, monkeypatch):
+    monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: RandomModel())
+    (files / "output.txt").write_bytes(b"\xff")
+    code, _, err = diagnosed(capsys, "--output", "output.txt", "--model", "m")
+    assert code == 4
+    reason = catalogue_text("errors.diagnosis.not_encodable", model="random")
+    assert shows(err, "cli.diagnose.message.no_scores", reason=reason)
+
+
+def test_installed_engines_that_part_are_named(files, capsys, monkeypatch):
+    double = Peer("double", "pytest", DoubleAdapter)
+    monkeypatch.setattr("engine.cli.diagnose.installed_peers", lambda notation: (PEERS[OWN], double))
+    (files / "pattern.txt").write_text("rejects")
+    (files / "output.txt").write_text("rejects")
+    arguments = ("--notation", "regex", "--grammar-file", "pattern.txt", "--output", "output.txt")
+    assert diagnosed(capsys, *arguments)[0] == 0
+    code, out, _ = diagnosed(capsys, *arguments, "--engines", "--json")
+    found = json.loads(out)
+    assert (code, found["cause"]) == (1, "engine-difference")
+    answers = [(one["engine"], one["accepted"], one["is_complete"]) for one in found["engines"]]
+    assert answers == [(OWN, 7, True), ("double", 0, False)]
+    code, out, _ = diagnosed(capsys, *arguments, "--engines")
+    assert shows(out, "cli.diagnose.engine.complete", count=7)
+
+
+def test_an_engine_that_dies_is_named_and_changes_no_cause(files, capsys, monkeypatch):
+    double = Peer("double", "pytest", DoubleAdapter)
+    monkeypatch.setattr("engine.cli.diagnose.installed_peers", lambda notation: (PEERS[OWN], double))
+    (files / "pattern.txt").write_text("dies")
+    (files / "output.txt").write_text("dies")
+    arguments = ("--notation", "regex", "--grammar-file", "pattern.txt", "--output", "output.txt", "--engines")
+    code, out, _ = diagnosed(capsys, *arguments, "--json")
+    found = json.loads(out)
+    assert (code, found["cause"], found["engines"][1]["outcome"]) == (0, "complete", "died")
+    assert "double" in diagnosed(capsys, *arguments)[1]
+
+
+def test_without_an_output_or_another_engine_a_note_says_so(files, capsys, monkeypatch):
+    monkeypatch.setattr("engine.cli.diagnose.installed_peers", lambda notation: (PEERS[OWN],))
+    _, _, err = diagnosed(capsys, *GRAMMAR, "--engines")
+    assert shows(err, "cli.diagnose.message.no_output")
+    _, _, err = diagnosed(capsys, *GRAMMAR, "--output", "output.txt", "--engines")
+    assert shows(err, "cli.diagnose.message.no_engines")

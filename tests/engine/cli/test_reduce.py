@@ -4,8 +4,11 @@ import json
 import sys
 
 import pytest
+from catalogue_texts import shows
 
 from engine.cli.main import main
+from engine.peers.adapter import Peer
+from tests.engine.peers.schema_doubles import ForgetfulAdapter
 
 CHECK = "import pathlib, sys\nsys.exit('3000' not in pathlib.Path(sys.argv[1]).read_text('utf-8'))\n"
 GRAMMAR = 'root ::= "a" digits\ndigits ::= [0-9]{1,3000}\n'
@@ -91,6 +94,10 @@ def test_a_check_that_takes_too_long_does_not_count(capsys, tmp_path):
         ("--check", "true", "broken.json"),
         ("--check", "true", "unclear"),
         ("g.gbnf",),
+        ("--engine", "no-such-engine", "g.gbnf"),
+        ("--engine", "outlines-core", "g.gbnf"),
+        ("--server", "no address", "g.gbnf"),
+        ("--engine", "turnstile", "--check", "true", "g.gbnf"),
     ],
 )
 def test_misuse_is_an_error_of_its_own(capsys, tmp_path, monkeypatch, arguments):
@@ -112,3 +119,25 @@ def test_a_check_runs_in_the_environment_of_the_user(capsys, tmp_path, monkeypat
     file = tmp_path / "g.gbnf"
     file.write_text(GRAMMAR, "utf-8")
     assert run(capsys, "--check", f"'{sys.executable}' '{script}'", file)[0] == 0
+
+
+def test_an_engine_that_judges_as_this_one_is_a_negative_answer(capsys, tmp_path):
+    file = tmp_path / "g.gbnf"
+    file.write_text(GRAMMAR, "utf-8")
+    code, out, err = run(capsys, "--engine", "turnstile", file)
+    assert (code, out) == (1, "")
+    assert shows(err, "cli.reduce.message.engine_agrees", engine="turnstile")
+
+
+def test_an_engine_that_fails_is_named_with_the_guilty_part(capsys, tmp_path, monkeypatch):
+    forgetful = Peer("forgetful", "pytest", ForgetfulAdapter)
+    monkeypatch.setattr("engine.cli.reduce.find_peers", lambda names: (forgetful,))
+    file = tmp_path / "schema.json"
+    schema = {"properties": {"n": {"type": "integer", "maximum": 40}}, "required": ["n"], "type": "object"}
+    file.write_text(json.dumps(schema), "utf-8")
+    code, out, _ = run(capsys, "--engine", "forgetful", "--json", file)
+    found = json.loads(out)
+    assert (code, found["pointer"], found["failure"]["kind"]) == (0, "/properties/n/maximum", "too-loose")
+    code, out, err = run(capsys, "--engine", "forgetful", file)
+    assert "maximum" in out
+    assert shows(err, "cli.reduce.message.failure", name="forgetful", kind="too-loose")

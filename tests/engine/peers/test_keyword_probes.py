@@ -8,8 +8,8 @@ import pytest
 from engine.compile import compile_grammar
 from engine.diagnosis.targets.lint import lint_schema
 from engine.peers import PEERS
-from engine.peers.adapter import Peer
-from engine.peers.keyword_probes import PeerAbsentError, keyword_probes, probe_keywords, target_of
+from engine.peers.adapter import Peer, PeerAbsentError
+from engine.peers.keyword_probes import keyword_probes, probe_keywords, target_of
 from engine.targets import ENGINES, Effect, engine_record, read_record, with_probed
 from tests.engine.peers.peer_doubles import BrokenAdapter, DoubleAdapter, DyingAdapter
 

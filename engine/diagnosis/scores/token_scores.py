@@ -1,0 +1,331 @@
+"""The probability of each token of an output, by a model that reads it or by the log-probabilities of its response.
+
+For each token there are p, its probability before any mask; Z, the probability of all tokens that the grammar allows
+there; and its rank among all tokens. A small p where Z is large is the model's own choice or the sampler's. A small Z
+says that the model wanted to leave the grammar there: from then on, its output is not the most probable legal one (Park
+et al., *Grammar-Aligned Decoding*, arXiv:2405.21047, section 3). The rank is that of GLTR (Gehrmann, Strobelt and Rush,
+arXiv:1906.04043).
+
+A response has log-probabilities of a few tokens alone. Z is then between two bounds: the sum of the listed tokens that
+are allowed, and 1 less the sum of those that are not. Servers differ in whether they report probabilities before or
+after the mask; after it, Z is 1 everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+
+from engine.automata.byte_automaton import DEAD, ByteAutomaton
+from engine.compile import CompiledGrammar
+from engine.decoding.processors.logits import log_sum_exp, sanitise
+from engine.diagnosis.case import FailureCase, JudgedOutput, ScoredToken
+from engine.diagnosis.verdicts.tokenisation import given_ids, tokenise, tokenizer_ids
+from engine.masking.bitmask import unpack_mask
+from engine.matching import Matcher
+from engine.models.source import LogitSource
+from engine.models.text_encoder import text_encoder_of
+from engine.source import CancelToken, EngineError
+
+_END_NAME: Final = re.compile(rb"<\|[^|>]*\|>|</s>|<eos>|<end_of_turn>")
+"""How responses name the end tokens of common tokenizers."""
+
+
+class ScoreOrigin(StrEnum):
+    """The origin of scores."""
+
+    MODEL = "model"
+    RESPONSE = "response"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenScore:
+    """The score of one token of an output.
+
+    Attributes:
+        index: its number, from 0.
+        token_id: its id; None if unknown.
+        data: its bytes; empty for a special token.
+        start: the byte of the output at which it begins.
+        logprob: its natural log-probability before any mask; None if unknown.
+        rank: 1 for the most probable token; None if unknown.
+        z: the allowed mass, or a lower bound of it; None where no grammar is in force, or after an illegal token.
+        z_most: the allowed mass, or an upper bound of it.
+        is_allowed: whether the grammar allows it; None where `z` is None.
+        wanted: the most probable token.
+        wanted_logprob: its log-probability; None if unknown.
+    """
+
+    index: int
+    token_id: int | None
+    data: bytes
+    start: int
+    logprob: float | None = None
+    rank: int | None = None
+    z: float | None = None
+    z_most: float | None = None
+    is_allowed: bool | None = None
+    wanted: bytes = b""
+    wanted_logprob: float | None = None
+
+    @property
+    def p(self) -> float | None:
+        """Return its probability."""
+        return None if self.logprob is None else math.exp(self.logprob)
+
+    @property
+    def wanted_p(self) -> float | None:
+        """Return the probability of the most probable token."""
+        return None if self.wanted_logprob is None else math.exp(self.wanted_logprob)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedGrammar:
+    """A grammar and where in an output it begins.
+
+    Attributes:
+        grammar: the grammar.
+        start: the byte of the output at which it begins.
+        lead: what precedes the output within the grammar, such as an assistant prefill.
+    """
+
+    grammar: CompiledGrammar
+    start: int = 0
+    lead: bytes = b""
+
+
+def judged_grammar(grammar: CompiledGrammar, part: JudgedOutput, output: bytes) -> JudgedGrammar:
+    """Return where in an output a grammar begins.
+
+    Args:
+        grammar: the grammar.
+        part: the part of the output that was judged; it may begin with a prefill.
+        output: the output.
+    """
+    lead = len(part.data) - len(output[part.start :])
+    return JudgedGrammar(grammar, part.start, part.data[:lead] if lead > 0 else b"")
+
+
+def scored_text(case: FailureCase, part: JudgedOutput | None) -> bytes:
+    """Return the text whose tokens are scored: the output, or the arguments of a tool call."""
+    if part is not None and part.zone == "arguments":
+        return part.data
+    return case.output or b""
+
+
+def prompt_ids(case: FailureCase, source: LogitSource, prompt: str = "") -> list[int]:
+    """Return the ids that precede an output.
+
+    Args:
+        case: the request.
+        source: the model.
+        prompt: the prompt; by default that of the request.
+
+    Raises:
+        ModelError: the model cannot encode the prompt, or its chat template refuses the messages.
+    """
+    given = prompt or case.prompt
+    if given or not case.messages:
+        return source.encode(given + case.prefill)
+    messages = [(one.role, one.content) for one in case.messages]
+    if source.chat_template:
+        return source.encode_chat(messages, case.prefill)
+    return source.encode("\n".join([*(content for _, content in messages), case.prefill]))
+
+
+def output_ids(
+    text: bytes, ids: Sequence[int], source: LogitSource, grammar: CompiledGrammar | None
+) -> tuple[tuple[int, ...], tuple[bytes, ...]]:
+    """Return the token ids of an output and their bytes: those of the case if they fit, else the tokenizer's.
+
+    Args:
+        text: the output.
+        ids: the ids of the case; empty if unknown.
+        source: the model.
+        grammar: its grammar, by which a vocabulary without a tokenizer divides the text.
+
+    Raises:
+        EngineError: the vocabulary cannot encode the output.
+    """
+    if ids and max(ids) < source.vocabulary.size:
+        given = given_ids(ids, source.vocabulary)
+        if given.data == text:
+            return tuple(ids), given.pieces
+    encode = text_encoder_of(source)
+    own = tokenizer_ids(text, source.vocabulary, encode)
+    if own is None and grammar is not None:
+        made = tokenise(text, source.vocabulary, grammar.automaton)
+        own = None if made is None else tuple(one for one in made.ids if one is not None)
+    if own is None:
+        raise EngineError("errors.diagnosis.not_encodable", model=source.name)
+    return own, tuple(source.vocabulary.token_bytes(one) or b"" for one in own)
+
+
+def score_by_model(
+    ids: Sequence[int],
+    pieces: Sequence[bytes],
+    source: LogitSource,
+    before: Sequence[int],
+    judged: JudgedGrammar | None,
+    cancel: CancelToken | None = None,
+) -> tuple[TokenScore, ...]:
+    """Return the scores of an output under a model, at most as many as its context has room for.
+
+    Args:
+        ids: the tokens of the output.
+        pieces: their bytes.
+        source: the model.
+        before: the ids of the prompt.
+        judged: the grammar and where it begins; None if there is none.
+        cancel: checked before each token; receives the number of tokens as progress.
+
+    Raises:
+        ModelError: the prompt is longer than the model's context.
+        CancelledError: `cancel` was used.
+    """
+    cancel = cancel or CancelToken()
+    masks = None if judged is None else _Masks(judged, source)
+    room = len(ids) if source.context_length is None else source.context_length - len(before) + 1
+    given, start, scores = list(before), 0, []
+    for index, (token_id, piece) in enumerate(zip(ids[: max(room, 1)], pieces, strict=False)):
+        cancel.report("progress.scored_tokens", index, len(ids))
+        cancel.check()
+        logits = sanitise(source.logits(given), source.vocabulary.size)
+        total = log_sum_exp(logits)
+        allowed = None if masks is None else masks.before(start)
+        z = None
+        if allowed is not None:
+            wide = np.zeros(logits.shape[0], np.bool_)
+            wide[: allowed.shape[0]] = allowed
+            z = min(1.0, math.exp(min(0.0, log_sum_exp(np.where(wide, logits, -np.inf)) - total)))
+        wanted = int(np.argmax(logits))
+        scores.append(
+            TokenScore(
+                index,
+                token_id,
+                piece,
+                start,
+                float(logits[token_id]) - total,
+                int(np.count_nonzero(logits > logits[token_id])) + 1,
+                z,
+                z,
+                None if allowed is None else bool(allowed[token_id]),
+                source.vocabulary.token_bytes(wanted) or source.vocabulary.special.get(wanted, "").encode(),
+                float(logits[wanted]) - total,
+            )
+        )
+        if masks is not None:
+            masks.accept(token_id, piece, start)
+        given.append(token_id)
+        start += len(piece)
+    return tuple(scores)
+
+
+class _Masks:
+    """The masks of a grammar along an output; None before the grammar begins and after an illegal token."""
+
+    def __init__(self, judged: JudgedGrammar, source: LogitSource) -> None:
+        self._matcher = Matcher(judged.grammar, source.vocabulary)
+        self._start = judged.start
+        self._size = source.vocabulary.size
+        self._is_legal = not judged.lead or self._matcher.accept_bytes(judged.lead)
+
+    def before(self, start: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
+        """Return the allowed tokens, bool[V], for a token that begins at a byte of the output."""
+        if not self._is_legal or start < self._start:
+            return None
+        return unpack_mask(self._matcher.bitmask(), self._size)
+
+    def accept(self, token_id: int, piece: bytes, start: int) -> None:
+        """Advance by a token, of which a part may precede the grammar."""
+        inside = piece[max(0, self._start - start) :]
+        if not self._is_legal or start + len(piece) < self._start or (start < self._start and not inside):
+            return
+        if start < self._start:
+            self._is_legal = self._matcher.accept_bytes(inside)
+        else:
+            self._is_legal = self._matcher.accept(token_id)
+
+
+def score_by_response(tokens: Sequence[ScoredToken], judged: JudgedGrammar | None) -> tuple[TokenScore, ...]:
+    """Return the scores that the log-probabilities of a response give.
+
+    Args:
+        tokens: the tokens with their log-probabilities.
+        judged: the grammar and where it begins; None if there is none.
+    """
+    automaton = None if judged is None else judged.grammar.automaton
+    at = DEAD if automaton is None or judged is None else automaton.run(automaton.start, judged.lead)
+    start, scores = 0, []
+    for index, token in enumerate(tokens):
+        listed = dict(token.alternatives)
+        if token.logprob is not None:
+            listed.setdefault(token.data, token.logprob)
+        z = z_most = is_allowed = None
+        if automaton is not None and judged is not None and start >= judged.start and at != DEAD:
+            z, z_most = _bounds(automaton, at, listed)
+            is_allowed = _may_come(automaton, at, token.data)
+        wanted = max(listed, key=lambda one: listed[one], default=b"")
+        scores.append(
+            TokenScore(
+                index,
+                token.token_id,
+                token.data,
+                start,
+                token.logprob,
+                _rank(token),
+                z,
+                z_most,
+                is_allowed,
+                wanted,
+                listed.get(wanted),
+            )
+        )
+        if automaton is not None and judged is not None and at != DEAD:
+            at = automaton.run(at, token.data[max(0, judged.start - start) :])
+        start += len(token.data)
+    return tuple(scores)
+
+
+def _bounds(automaton: ByteAutomaton, at: int, listed: dict[bytes, float]) -> tuple[float, float]:
+    """Return a lower and an upper bound of the allowed mass."""
+    masses = {True: 0.0, False: 0.0, None: 0.0}
+    for data, logprob in listed.items():
+        masses[_may_come(automaton, at, data)] += math.exp(min(0.0, logprob))
+    least = min(1.0, masses[True])
+    return least, max(least, 1.0 - masses[False])
+
+
+def _may_come(automaton: ByteAutomaton, at: int, data: bytes) -> bool | None:
+    """Return whether a token may come next; None if it is not known what its bytes are."""
+    if not data:
+        return None
+    if _END_NAME.fullmatch(data) and automaton.accepts(at):
+        return True
+    return automaton.run(at, data) != DEAD
+
+
+def _rank(token: ScoredToken) -> int | None:
+    """Return the rank among the listed tokens; None for a token below all of them, whose rank is not known."""
+    if token.logprob is None or not token.alternatives:
+        return None
+    above = [logprob for data, logprob in token.alternatives if logprob > token.logprob and data != token.data]
+    is_listed = any(data == token.data for data, _ in token.alternatives)
+    return len(above) + 1 if is_listed or len(above) < len(token.alternatives) else None
+
+
+def worst_steps(scores: Sequence[TokenScore], most: int = 5) -> tuple[TokenScore, ...]:
+    """Return the tokens with the smallest probabilities, the smallest first.
+
+    Args:
+        scores: the scores.
+        most: the largest number of tokens.
+    """
+    known = [one for one in scores if one.logprob is not None]
+    return tuple(sorted(known, key=lambda one: (one.logprob, one.index))[:most])
