@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
+from importlib import metadata
 from importlib.resources import files
 from typing import Any, Final
 
@@ -223,6 +224,7 @@ class EngineRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         date: the day on which it was examined, as in ISO 8601.
         base: the name of the engine that it uses, whose treatments it has, too; empty for none.
         probed: the keywords as a run of the engine showed them.
+        distribution: the name of its Python package; empty if it has none.
     """
 
     engine: str
@@ -234,6 +236,23 @@ class EngineRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     date: str = ""
     base: str = ""
     probed: tuple[ProbedKeyword, ...] = ()
+    distribution: str = ""
+
+    @property
+    def installed_version(self) -> str:
+        """Return the version of its package in this Python environment; empty if it is not installed."""
+        try:
+            return metadata.version(self.distribution) if self.distribution else ""
+        except metadata.PackageNotFoundError:
+            return ""
+
+    @property
+    def known_versions(self) -> tuple[str, ...]:
+        """Return the versions that the data distinguish, the examined one first; empty for a service."""
+        if not self.version:
+            return ()
+        changes = {one for treatment in self.treatments for one in (treatment.since, treatment.until) if one}
+        return (self.version, *sorted(changes - {self.version}, key=version_order, reverse=True))
 
     def treatments_of(self, version: str = "") -> tuple[Treatment, ...]:
         """Return the treatments by a version, the examined one by default."""
@@ -303,6 +322,18 @@ def version_order(version: str) -> tuple[int, ...]:
     """Return a key that orders versions; a build of llama.cpp, such as `b11549`, is before all numbered releases."""
     numbers = tuple(int(number) for number in re.findall(r"\d+", version))
     return (0, *numbers) if version.startswith("b") or "." not in version else (1, *numbers)
+
+
+def is_same_version(one: str, other: str) -> bool:
+    """Return whether two texts name the same version; zeros at the end do not count."""
+    return _without_zeros(version_order(one)) == _without_zeros(version_order(other))
+
+
+def _without_zeros(order: tuple[int, ...]) -> tuple[int, ...]:
+    end = len(order)
+    while end and not order[end - 1]:
+        end -= 1
+    return order[:end]
 
 
 def _text_has(value: Any, expression: str) -> bool:

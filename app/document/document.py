@@ -85,6 +85,7 @@ class Document(QObject):
 
     Signals:
         changed(revision): the grammar's text or its options changed.
+        target_changed(): only the engine changed that the grammar is written for.
         replaced(): another document was opened; panes read it again.
         title_changed(): its path, its title or its modified flag changed.
         breakpoints_changed(): a breakpoint was set, removed, enabled or disabled.
@@ -93,6 +94,7 @@ class Document(QObject):
     """
 
     changed = Signal(int)
+    target_changed = Signal()
     replaced = Signal()
     title_changed = Signal()
     autosave_failed = Signal(str)
@@ -149,13 +151,19 @@ class Document(QObject):
         self.set_grammar(msgspec.structs.replace(self._content.grammar, text=text))
 
     def set_grammar(self, grammar: GrammarPart) -> None:
-        """Store a grammar with another text, notation or options; an edit like any other."""
-        if grammar != self._content.grammar:
-            self._grammar_before = self._content.grammar
-            self._change(grammar=grammar)
-            if self._extras is not None:
-                self._keep_extras(self._extras.after_change(grammar))
-            self._touch_grammar()
+        """Store a grammar with another text, notation, options or target; an edit like any other."""
+        before = self._content.grammar
+        if grammar == before:
+            return
+        self._change(grammar=grammar)
+        if grammar.with_target_of(before) == before:
+            self._set_modified(modified=True)
+            self.target_changed.emit()
+            return
+        self._grammar_before = before
+        if self._extras is not None:
+            self._keep_extras(self._extras.after_change(grammar))
+        self._touch_grammar()
 
     def detach_example(self) -> bool:
         """Handle an edit that replaced the whole text: remove the extras of an example.

@@ -26,10 +26,14 @@ from app.workers.requests.compile import (
     Diagnosed,
     FormatAnswer,
     FormatRequest,
+    LintAnswer,
+    LintRequest,
 )
 from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
 from app.workers.requests.layout import LayOut, LayOutPlainly
-from engine.source import Severity, SourceText
+from engine.diagnosis.targets.findings import as_diagnostics
+from engine.source import Diagnostic, Severity, SourceText
+from engine.targets import ENGINES
 
 if TYPE_CHECKING:
     from app.graph.match.folding import FoldedAutomaton
@@ -91,7 +95,7 @@ class Compiling(QObject):
     """Compiles the grammar and lays automata out.
 
     Signals:
-        diagnosed(diagnostics, SourceText): the findings about the current text.
+        diagnosed(diagnostics, SourceText): the findings about the current text, also those for its target.
         compiled(CompiledGrammarView): the text compiled; everything that depends on the grammar follows.
         view_changed(CompiledGrammarView): there is a new automaton, or another part of it, to draw.
         stale_changed(is stale, reason): whether the drawing belongs to an older text.
@@ -123,8 +127,12 @@ class Compiling(QObject):
         self._stale = ""
         self._describes = False
         self._diagnosed = -1  # the revision whose findings were emitted last
+        self._diagnostics: tuple[Diagnostic, ...] = ()  # of that revision
+        self._target_diagnostics: tuple[Diagnostic, ...] = ()  # of the current text, once they are known
+        self._emitted_for_target: tuple[Diagnostic, ...] = ()
         self._timer = delayed(self, DEBOUNCE_MS, self.compile_now)
         document.changed.connect(lambda _revision: self._timer.start())
+        document.target_changed.connect(self._lint)
         document.replaced.connect(self._forget)
         compile_group.failed.connect(lambda _request, failed: self.failed.emit(failed))
         layout_group.failed.connect(self._on_layout_failed)
@@ -148,6 +156,7 @@ class Compiling(QObject):
         """Compile the current text without waiting for more keys."""
         self._timer.stop()
         self._compile.cancel(lambda request: isinstance(request, DescribeRequest))  # their text is outdated
+        self._lint()  # before the compile, which takes longer: the findings of both are shown together
         request = self.request()
         asked = self._compile.ask(request, self)
         asked.then(partial(self._take, request)).reported(partial(self._report_findings, request))
@@ -156,6 +165,45 @@ class Compiling(QObject):
         """Return the request that compiles the current text."""
         grammar = self._document.content.grammar
         return CompileRequest(self._document.revision, grammar.notation, grammar.text, grammar.options)
+
+    def _lint(self) -> None:
+        """Request the findings for the target of the document, first without rewrites, which take longer."""
+        self._compile.cancel(lambda request: isinstance(request, LintRequest))
+        self._target_diagnostics = ()
+        request = self._lint_request(rewrites=False)
+        if request is not None:
+            self._compile.ask(request, self).then(partial(self._take_target_findings, request))
+        else:
+            self._show_target_diagnostics(())
+
+    def _lint_request(self, *, rewrites: bool) -> LintRequest | None:
+        """Return the request for the current text; None if it has no target, or one without data."""
+        grammar, revision = self._document.content.grammar, self._document.revision
+        if grammar.target not in ENGINES:
+            return None
+        return LintRequest(revision, grammar.notation, grammar.text, grammar.target, grammar.target_version, rewrites)
+
+    def _take_target_findings(self, request: LintRequest, answer: LintAnswer) -> None:
+        if request != self._lint_request(rewrites=request.rewrites):
+            return  # it is about another text or target
+        self._show_target_diagnostics(as_diagnostics(answer.found))
+        further = self._lint_request(rewrites=True)
+        if answer.found and further is not None and further != request:
+            self._compile.ask(further, self).then(partial(self._take_target_findings, further))
+
+    def _show_target_diagnostics(self, found: tuple[Diagnostic, ...]) -> None:
+        self._target_diagnostics = found
+        if self._diagnosed == self._document.revision and found != self._emitted_for_target:
+            self._emit_diagnosed(self._document.content.grammar.text)
+
+    def _emit_diagnosed(self, text: str) -> None:
+        """Emit all findings, without those for the target that repeat another one."""
+        self._emitted_for_target = self._target_diagnostics
+        stated = {one.span: one.message for one in self._diagnostics}
+        others = (
+            one for one in self._target_diagnostics if one.span not in stated or stated[one.span] not in one.message
+        )
+        self.diagnosed.emit((*self._diagnostics, *others), SourceText(text))
 
     def cancel(self) -> None:
         """Cancel the running compile; the last good automaton stays and is marked as stale."""
@@ -225,6 +273,7 @@ class Compiling(QObject):
 
     def _forget(self) -> None:
         self._last_good = None
+        self._target_diagnostics = ()
         self._set_stale("")
         QTimer.singleShot(0, self, self.compile_now)  # after the panes have taken over the new document
 
@@ -238,8 +287,8 @@ class Compiling(QObject):
     def _report_findings(self, request: CompileRequest, found: Diagnosed | CompileAnswer) -> None:
         """Emit the findings about the current text, once per revision."""
         if self._diagnosed != found.revision == self._document.revision:
-            self._diagnosed = found.revision
-            self.diagnosed.emit(found.diagnostics, SourceText(request.text))
+            self._diagnosed, self._diagnostics = found.revision, found.diagnostics
+            self._emit_diagnosed(request.text)
 
     def _take(self, request: CompileRequest, answer: CompileAnswer) -> None:
         if answer.revision != self._document.revision:

@@ -32,6 +32,7 @@ from app.workers.requests.decode import (
     Force,
     GoTo,
     Lookup,
+    ModelSummary,
     OpenModel,
     OpenOutput,
     PipelineRefused,
@@ -110,6 +111,7 @@ class Decoding(QObject):
         model_opened(): the requested model is in use now.
         model_failed(spec, sentence): a model did not load; the old one stays in use.
         model_differs(name): the document was made with another model of this name.
+        tokenizer_differs(name): the document was made with another tokenizer than that of this model.
         pipeline_refused(PipelineRefused): requested stages do not fit; the active ones stay.
         failed(Failed): a job hit a bug.
     """
@@ -122,6 +124,7 @@ class Decoding(QObject):
     model_opened = Signal()
     model_failed = Signal(str, str)
     model_differs = Signal(str)
+    tokenizer_differs = Signal(str)
     pipeline_refused = Signal(PipelineRefused)
     failed = Signal(Failed)
 
@@ -134,6 +137,7 @@ class Decoding(QObject):
         self._grammar: SetGrammar | None = None
         self._first_revision = 0  # of the open document; views of older grammars belong to the document before
         self._to_restore: RestoreTrace | None = None
+        self._made_with = ModelPart()  # the model that an opened document names, until one is in use
         self._opening_steps = 0
         self._next_move: Back | GoTo | None = None  # submitted once the current one is answered
         self._running = False
@@ -364,7 +368,7 @@ class Decoding(QObject):
         self.pause()
         self._withdraw_run_end()
         content = self._document.content
-        self._to_restore = restore_request(content.trace)
+        self._to_restore, self._made_with = restore_request(content.trace), content.model
         self._opening_steps = 0
         self._grammar, self._first_revision = None, self._document.revision
         self._view = replace(view_of(content), model=self._view.model)  # drop everything of the old document
@@ -465,6 +469,10 @@ class Decoding(QObject):
         if view.model is None or self._to_restore is not None:
             return
         model = view.model
+        if not self.model_is_loading:
+            made_with, self._made_with = self._made_with, ModelPart()
+            if _has_other_tokenizer(made_with, model):
+                self.tokenizer_differs.emit(model.name)
         self._document.set_model(ModelPart(model.spec, model.name, model.fingerprint, model.vocabulary_fingerprint))
         self._document.set_trace(view.trace)
 
@@ -492,7 +500,7 @@ class Decoding(QObject):
         if ready and self._to_restore is not None and model is not None:
             request, self._to_restore = self._to_restore, None
             self._send(request)
-            if made_with.fingerprint not in ("", model.fingerprint):
+            if made_with.fingerprint not in ("", model.fingerprint) and not _has_other_tokenizer(made_with, model):
                 self.model_differs.emit(model.name)
         return ready
 
@@ -526,6 +534,10 @@ class Decoding(QObject):
             self._view, error=refusal.error, note="", archived=None, passage=None, stop_before=None, refused=()
         )
         self.view_changed.emit(self._view)
+
+
+def _has_other_tokenizer(made_with: ModelPart, model: ModelSummary) -> bool:
+    return made_with.vocabulary_fingerprint not in ("", model.vocabulary_fingerprint)
 
 
 def _run_to_end(_view: DecodeView) -> str:

@@ -206,6 +206,7 @@ class Session(QObject):
             failures.connect(self._on_failed)
         self.decoding.model_failed.connect(self._on_model_failed)
         self.decoding.model_differs.connect(self._on_model_differs)
+        self.decoding.tokenizer_differs.connect(self._on_tokenizer_differs)
         for group in groups:
             group.died.connect(lambda code, lost, restarted, group=group: self._on_died(group, code, lost, restarted))
             group.changed.connect(self._update_activity)
@@ -376,6 +377,10 @@ class Session(QObject):
     def _on_model_differs(self, name: str) -> None:
         text = ui_text("session.notification.model_differs", name=name)
         self.notification_raised.emit(Notification("generation", text, severity="hint"))
+
+    def _on_tokenizer_differs(self, name: str) -> None:
+        text = ui_text("session.notification.tokenizer_differs", name=name)
+        self.notification_raised.emit(Notification("window", text, severity="warning"))
 
     def _on_autosave_failed(self, reason: str) -> None:
         text = ui_text("session.notification.autosave_failed", reason=reason)

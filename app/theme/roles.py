@@ -48,6 +48,8 @@ class Role(StrEnum):
     WARNING_FILL = "warning-fill"
     HINT = "hint"
     HINT_FILL = "hint-fill"
+    TARGET = "target"  # what an engine treats otherwise than the standard
+    TARGET_FILL = "target-fill"
     HOVER = "hover"  # fill of the hovered item, and of its source span
     SELECTION = "selection"  # fill of a selection; text stays TEXT
     BAR_MODEL = "bar-model"  # the model's probability, before the mask
@@ -112,6 +114,8 @@ LIGHT = Theme(
             Role.WARNING_FILL: "#fff1cf",
             Role.HINT: "#1f5d96",
             Role.HINT_FILL: "#e2effa",
+            Role.TARGET: "#0b6a74",
+            Role.TARGET_FILL: "#ddf1f3",
             Role.HOVER: "#e4eafb",
             Role.SELECTION: "#cbd8fb",
             Role.BAR_MODEL: "#7c879d",
@@ -157,6 +161,8 @@ DARK = Theme(
             Role.WARNING_FILL: "#3f341a",
             Role.HINT: "#8cc3f5",
             Role.HINT_FILL: "#1e3346",
+            Role.TARGET: "#6cc9d4",
+            Role.TARGET_FILL: "#17373b",
             Role.HOVER: "#2b3347",
             Role.SELECTION: "#34466f",
             Role.BAR_MODEL: "#7d8799",

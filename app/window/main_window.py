@@ -31,6 +31,7 @@ from app.window.panes import Panes, all_panes
 from app.window.placement import WindowPlacement
 from app.window.screen_reader import ScreenReader
 from app.window.status import StatusLine
+from app.window.target_menu import TargetMenu
 from app.window.toolbar import Toolbar
 from app.window.tour import Tour
 from engine.source.registry import extension_objects
@@ -88,6 +89,7 @@ class MainWindow(QMainWindow):
         self.model_menu = ModelMenu(self.toolbar, session, settings, self)
         ModelOffer(session, self.panes.generation, self.model_menu.open, self)
         self.notation_menu = NotationMenu(self.commands, self.toolbar, self.panes.editor, session, self.files, self)
+        self.target_menu = TargetMenu(self.commands, self.toolbar, self.panes.editor, session, self)
         self._build()
         self._connect_signals()
         for owner in (self.files, self.sharing, self.exporting, self.output_check, self.failure_intake, self.tour):

@@ -398,7 +398,6 @@ class NotationMenu(QObject):
 
     def _fill(self, commands: Commands) -> None:
         menu = self._toolbar.notation_menu
-        menu.setToolTipsVisible(True)
         self._entries = QActionGroup(menu)
         self._options: list[tuple[QMenu, QActionGroup]] = []
         for choice in notation_choices():

@@ -1,4 +1,4 @@
-"""The toolbar: document, notation and model as menus; then the steps; then the export."""
+"""The toolbar: document, notation, target and model as menus; then the steps; then the export."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MENU_SIGN = " ▾"
 
 
 class Toolbar(QToolBar):
-    """Shows the current document, notation and model; the window fills `notation_menu` and `model_menu`."""
+    """Shows the current document, notation, target and model; the window fills their menus but the document's."""
 
     def __init__(self, actions: Commands) -> None:
         super().__init__(ui_text("window.toolbar.name"))
@@ -29,22 +29,16 @@ class Toolbar(QToolBar):
         self.setIconSize(QSize(16, 16))
         self.toggleViewAction().setEnabled(False)
         self._actions = actions
-        self.document_button = _menu_button(ui_text("window.toolbar.document"), "ph.file-text")
-        document_menu = QMenu(self.document_button)
+        self.document_button, document_menu = _menu_button(ui_text("window.toolbar.document"), "ph.file-text")
         for command_id in ("file.new", "file.open", "file.gallery", "file.save", "file.save_as", "file.share"):
             document_menu.addAction(actions[command_id])
-        give_menu(self.document_button, document_menu)
-        self.notation_button = _menu_button(ui_text("window.toolbar.notation"), "ph.code")
-        self.notation_menu = QMenu(self.notation_button)
-        give_menu(self.notation_button, self.notation_menu)
-        self.model_button = _menu_button(ui_text("window.toolbar.model"), "ph.cpu")
-        self.model_menu = QMenu(self.model_button)
-        self.model_menu.setToolTipsVisible(True)
-        give_menu(self.model_button, self.model_menu)
+        self.notation_button, self.notation_menu = _menu_button(ui_text("window.toolbar.notation"), "ph.code")
+        self.target_button, self.target_menu = _menu_button(ui_text("window.toolbar.target"), "ph.target")
+        self.model_button, self.model_menu = _menu_button(ui_text("window.toolbar.model"), "ph.cpu")
         self.step_button = self._command_button("run.step", "primary")
         self.step_button.setIcon(icon("ph.play", theme.Role.ON_ACCENT))
         self.run_button = self._command_button("run.run", "outlined")
-        for widget in (self.document_button, self.notation_button):
+        for widget in (self.document_button, self.notation_button, self.target_button):
             self.addWidget(widget)
         self.addSeparator()
         self.addWidget(self.model_button)
@@ -64,7 +58,8 @@ class Toolbar(QToolBar):
         export = self._command_button("file.export", "")
         self.addWidget(export)
         self._first_to_shrink = (restart, back, export, self.check_button)
-        self._titles = dict.fromkeys((self.model_button, self.document_button, self.notation_button), "")
+        named = (self.model_button, self.document_button, self.notation_button, self.target_button)
+        self._titles = dict.fromkeys(named, "")
         self._fitted: tuple[object, ...] = ()
         spacer = QWidget()
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -86,7 +81,7 @@ class Toolbar(QToolBar):
         self._fit()
 
     def _fit(self) -> None:
-        """Remove the texts of some buttons, then elide the names, longest first, until all commands are visible."""
+        """Remove texts of buttons, the icons beside names, then elide names, longest first, until all are visible."""
         if not self.isVisible():
             return  # its width means nothing yet
         inputs = (self.width(), self.font(), *self._titles.values())
@@ -95,12 +90,16 @@ class Toolbar(QToolBar):
         self._fitted = inputs
         self._reserve_run_width()
         for button, title in self._titles.items():
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             button.setText(title + _MENU_SIGN)
         missing = 0
         for icons in (0, 2, len(self._first_to_shrink)):  # Restart and Back are recognisable by their icons
             missing = self._missing(icons)
             if missing <= 0:
                 return
+        for button in self._titles:
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        missing = self._missing(len(self._first_to_shrink))
         for button in sorted(self._titles, key=lambda button: button.sizeHint().width(), reverse=True):
             if missing <= 0:
                 return
@@ -140,6 +139,11 @@ class Toolbar(QToolBar):
         """Show the notation."""
         self.notation_button.setToolTip(plain_text(tip))
         self._set_title(self.notation_button, text)
+
+    def show_target(self, text: str, tip: str) -> None:
+        """Show the engine that the grammar is written for."""
+        self.target_button.setToolTip(plain_text(tip))
+        self._set_title(self.target_button, text)
 
     def show_model(self, text: str, tip: str) -> None:
         """Show the model, or the progress of loading."""
@@ -184,11 +188,14 @@ class Toolbar(QToolBar):
         return button
 
 
-def _menu_button(name: str, icon_name: str) -> QToolButton:
+def _menu_button(name: str, icon_name: str) -> tuple[QToolButton, QMenu]:
     button = icon_button(icon_name, name)
     button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-    return button
+    menu = QMenu(button)
+    menu.setToolTipsVisible(True)
+    give_menu(button, menu)
+    return button, menu
 
 
 def _run_texts() -> tuple[str, str]:

@@ -22,6 +22,8 @@ from app.workers.requests.compile import (
     Diagnosed,
     FormatAnswer,
     FormatRequest,
+    LintAnswer,
+    LintRequest,
 )
 from app.workers.requests.export import ExportRequest, ListExports
 from engine.compile import compile_grammar
@@ -118,3 +120,12 @@ class CompileHandler(Handler):
         with job.cancel.scope():
             change = NOTATIONS[request.notation].format(request.text, CompileOptions(dialect=request.dialect))
         return FormatAnswer(change, apply_edits(request.text, change.edits))
+
+    @handles(LintRequest)
+    def _lint(self, request: LintRequest, job: Job) -> LintAnswer:
+        from engine.diagnosis.targets.lint import lint_grammar  # start-up time: most documents have no target
+
+        with job.cancel.scope():
+            return LintAnswer(
+                lint_grammar(request.notation, request.text, request.target, request.version, rewrites=request.rewrites)
+            )

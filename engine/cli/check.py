@@ -13,9 +13,9 @@ from engine.cli.inputs import compile_options, compile_source, read_grammar
 from engine.cli.output import MisuseError, print_json, program_version
 from engine.compile import CompiledGrammar
 from engine.diagnosis.targets.cost import GrammarCost, grammar_cost
-from engine.diagnosis.targets.lint import TargetFinding, UnknownTargetError, parse_target
+from engine.diagnosis.targets.findings import TargetFinding, TargetRewrite
+from engine.diagnosis.targets.lint import UnknownTargetError, parse_target
 from engine.diagnosis.targets.request_lint import LintedPart, counts, lint_text, request_schemas
-from engine.diagnosis.targets.rewrites import TargetRewrite
 from engine.notations import NOTATIONS
 from engine.notations.gbnf.plain_rules import Element, PlainRule, plain_rules, text_of
 from engine.source import Diagnostic, GrammarError, Severity, SourceText, Span
@@ -141,6 +141,8 @@ def _target_finding(finding: TargetFinding, source: SourceText) -> dict[str, obj
         "pointer": finding.pointer,
         "sentence": finding.sentence,
         "source": finding.source,
+        "examined": finding.examined,
+        "examined_version": finding.examined_version,
         "date": finding.date,
         **_places(finding.span, source),
         "rewrite": None if rewrite is None else _rewrite_as_data(rewrite, source),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from engine.diagnosis.targets.findings import TargetDiagnostic
 from engine.notations import NOTATIONS
 from engine.notations.editing import Edit
 from engine.notations.gbnf.lexer import tokens
@@ -46,6 +47,9 @@ def fixes(text: str, finding: Diagnostic) -> tuple[Fix, ...]:
     """Return the fixes of a finding, the most likely first; none if the author must decide."""
     if finding.span.end > len(text):  # the finding is about another text
         return ()
+    if isinstance(finding, TargetDiagnostic):
+        rewrite = finding.finding.rewrite
+        return () if rewrite is None else (Fix(rewrite.title, rewrite.edits),)
     fixer = FIXERS.get(finding.code)
     if fixer is not None:
         return tuple(fixer(text, finding))

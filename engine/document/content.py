@@ -32,7 +32,10 @@ Additional = Literal["open", "closed"]
 
 
 class GrammarPart(msgspec.Struct, frozen=True):
-    """A grammar's source and the options that it is compiled with."""
+    """A grammar's source, the options that it is compiled with, and the engine that it is written for.
+
+    The target changes no automaton: it selects the findings that are shown about the text.
+    """
 
     notation: Notation = "regex"
     text: str = ""
@@ -40,10 +43,16 @@ class GrammarPart(msgspec.Struct, frozen=True):
     whitespace: Whitespace = "flexible"  # this and the following: of a JSON Schema
     escapes: Escapes = "shortest"
     additional: Additional = "open"
+    target: Annotated[str, msgspec.Meta(pattern=r"^[\w.-]*$")] = ""  # the id of an engine; empty for the standard alone
+    target_version: str = ""  # the version of that engine; empty for a service without releases
 
     def __post_init__(self) -> None:
         if self.notation not in NOTATIONS:
             raise ValueError(f"there is no notation {self.notation!r}; there is {', '.join(NOTATIONS)}")
+
+    def with_target_of(self, other: GrammarPart) -> GrammarPart:
+        """Return the grammar with the target of another one."""
+        return msgspec.structs.replace(self, target=other.target, target_version=other.target_version)
 
     @property
     def options(self) -> CompileOptions:

@@ -27,16 +27,19 @@ from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QToolTip, QWidget
 from app import theme
 from app.catalogue import ui_text
 from app.display_text import unmarked
+from app.models.findings import Sign, kind_text, rank_of, sign_of
 from app.panes.editor import marks
 from app.panes.editor.highlighter import Highlighter
 from app.panes.editor.marks import named_at, paint_invisible, paint_sign
 from app.panes.editor.notation_history import NotationHistory
 from app.panes.editor.offsets import Offsets
+from app.panes.editor.target_badges import Badge, badge_of, badge_rect, paint_badge
 from app.theme import Role
 from app.theme.labels import plain_text
+from engine.diagnosis.targets.findings import TargetDiagnostic
 from engine.notations.editing import Edit, apply_edits
 from engine.notations.lexing import LineLexer, partners, plain_line
-from engine.source import Diagnostic, Severity, Span
+from engine.source import Diagnostic, Span
 
 _PASTE = QKeySequence.StandardKey.Paste
 _SIGN = 8
@@ -49,7 +52,6 @@ _MAX_MATCHED_LENGTH = 10_000  # a longer text has no bracket matching, which rea
 _LIST_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape, Qt.Key.Key_Tab, Qt.Key.Key_Backtab}
 _CURSOR_KEYS = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End}
 _COMMAND_MODIFIERS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.MetaModifier
-_WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 
 
 class CodeEdit(QPlainTextEdit):
@@ -103,7 +105,8 @@ class CodeEdit(QPlainTextEdit):
         self._found: tuple[Span, ...] = ()
         self._live: tuple[Span, ...] = ()
         self._pointed: tuple[Span, ...] = ()
-        self._line_marks: dict[int, Severity] = {}
+        self._line_marks: dict[int, Sign] = {}
+        self._badges: dict[int, Badge] = {}  # by line
         self.gutter = Gutter(self, self.sign_of_line, self.tip_of_line)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
@@ -264,13 +267,19 @@ class CodeEdit(QPlainTextEdit):
     # --- marks -------------------------------------------------------------------------------------------------------
 
     def show_diagnostics(self, diagnostics: tuple[Diagnostic, ...]) -> None:
-        """Underline the findings."""
+        """Underline the findings; those about the target have a badge behind their line, too."""
         self.diagnostics, self._diagnosed_text = diagnostics, self._text
         self._line_marks.clear()
-        for finding in sorted(diagnostics, key=lambda found: _WORST_FIRST.index(found.severity), reverse=True):
-            self._line_marks[self._line_of(finding)] = finding.severity
+        for_target: dict[int, list[TargetDiagnostic]] = {}
+        for finding in sorted(diagnostics, key=rank_of, reverse=True):
+            line = self._line_of(finding)
+            self._line_marks[line] = sign_of(finding)
+            if isinstance(finding, TargetDiagnostic):
+                for_target.setdefault(line, []).insert(0, finding)
+        self._badges = {line: badge_of(found) for line, found in for_target.items()}
         self._update_marks()
         self.gutter.update()
+        self.viewport().update()
 
     @property
     def current_diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -307,12 +316,21 @@ class CodeEdit(QPlainTextEdit):
 
     def _finding_text(self, finding: Diagnostic) -> str:
         """Return a finding for a tool tip: the problem, the hint, and the quick fix."""
-        what = f"{ui_text(f'common.severity.{finding.severity}')}: {finding.message}"
+        what = f"{kind_text(finding)}: {finding.message}"
         return unmarked("\n".join(part for part in (what, finding.hint, self.fix_text(finding)) if part))
 
-    def sign_of_line(self, number: int) -> Severity | None:
-        """Return the most severe finding of a line, counted from 0."""
+    def sign_of_line(self, number: int) -> Sign | None:
+        """Return the sign of the most severe finding of a line, counted from 0."""
         return self._line_marks.get(number)
+
+    def badge_of_line(self, number: int) -> Badge | None:
+        """Return the badge of a line, counted from 0, while the text is the one that the findings are about."""
+        return self._badges.get(number) if self.current_diagnostics else None
+
+    def badge_area(self, number: int) -> QRectF:
+        """Return the area of the badge of a line, in the coordinates of the viewport; empty if there is none."""
+        badge, block = self.badge_of_line(number), self.document().findBlockByNumber(number)
+        return badge_rect(self, block, badge) if badge is not None else QRectF()
 
     def tip_of_line(self, number: int) -> str:
         """Return the texts of a line's findings."""
@@ -532,17 +550,26 @@ class CodeEdit(QPlainTextEdit):
     def viewportEvent(self, event: QEvent) -> bool:
         """Show the findings under the pointer as a tool tip."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            offset = self.offset_at(event.pos())
-            QToolTip.showText(
-                event.globalPos(), plain_text(self.tip_at(offset) if offset >= 0 else ""), self.viewport()
-            )
+            QToolTip.showText(event.globalPos(), plain_text(self.tip_under(event.pos())), self.viewport())
             return True
         return super().viewportEvent(event)
 
+    def tip_under(self, position: QPoint) -> str:
+        """Return the findings at a position of the viewport: those of a character, or of a badge."""
+        offset = self.offset_at(position)
+        if offset >= 0:
+            return self.tip_at(offset)
+        line = self.cursorForPosition(position).blockNumber()
+        return self.tip_of_line(line) if self.badge_area(line).contains(position.toPointF()) else ""
+
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the text, and marks over invisible characters."""
+        """Paint the text, marks over invisible characters, and the badges of findings about the target."""
         super().paintEvent(event)
         paint_invisible(self, self._blocks_in(event.rect()))
+        for block in self._blocks_in(event.rect()) if self._badges else ():
+            badge = self.badge_of_line(block.blockNumber())
+            if badge is not None:
+                paint_badge(self, block, badge)
 
     def _blocks_in(self, rect: QRect) -> Iterator[QTextBlock]:
         block = self.firstVisibleBlock()
@@ -605,7 +632,7 @@ class Gutter(QWidget):
     line_clicked = Signal(int)
 
     def __init__(
-        self, edit: QPlainTextEdit, sign_of_line: Callable[[int], Severity | None], tip_of_line: Callable[[int], str]
+        self, edit: QPlainTextEdit, sign_of_line: Callable[[int], Sign | None], tip_of_line: Callable[[int], str]
     ) -> None:
         super().__init__(edit)
         self._edit = edit
@@ -645,9 +672,9 @@ class Gutter(QWidget):
             else:
                 painter.setPen(theme.colour(Role.TEXT if number == current else Role.DISABLED))
             painter.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(number + 1))
-            severity = self._sign_of_line(number)
-            if severity is not None:
-                paint_sign(painter, severity, QRectF(theme.SPACE_S, top + (height - _SIGN) / 2, _SIGN, _SIGN))
+            sign = self._sign_of_line(number)
+            if sign is not None:
+                paint_sign(painter, sign, QRectF(theme.SPACE_S, top + (height - _SIGN) / 2, _SIGN, _SIGN))
             top += self._edit.blockBoundingRect(block).height()
             block = block.next()
         painter.end()

@@ -13,7 +13,6 @@ from PySide6.QtGui import (
     QColor,
     QFont,
     QPainter,
-    QPainterPath,
     QPen,
     QTextBlock,
     QTextCharFormat,
@@ -24,9 +23,11 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from app import theme
 from app.catalogue import ui_text
+from app.models.findings import ICONS, Sign, rank_of, sign_of
 from app.panes.editor.offsets import Offsets
 from app.theme import Role
 from engine.source import Diagnostic, Severity, Span
+from engine.targets import Effect
 
 MOST_MARKS: Final = 200  # in one line, at each repaint
 # Format characters, joiners, fillers, variation selectors and tags; no spaces, which fonts draw as an advance.
@@ -40,25 +41,26 @@ _FOOT = 2.0
 Selection = QTextEdit.ExtraSelection
 ToUtf16 = Callable[[int], int]
 
-SEVERITY_ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.HINT: Role.HINT}
+_OUTLINED = frozenset((Severity.HINT, Effect.APPROXIMATES, Effect.SLOWS))
 _MOST = 200  # marks of one kind; Qt lays each out again at every paint
 
 
 def squiggles(document: QTextDocument, to_utf16: ToUtf16, diagnostics: Iterable[Diagnostic]) -> list[Selection]:
-    """Return a wave under each finding; the most severe ones are drawn last, over the others.
+    """Return a wave under each finding, and dashes and dots under one about the target; the most severe ones are last.
 
     Args:
         document: the text.
         to_utf16: converts offsets.
         diagnostics: the findings.
     """
-    rank = {Severity.HINT: 0, Severity.WARNING: 1, Severity.ERROR: 2}
-    worst_last = sorted(diagnostics, key=lambda finding: rank[finding.severity])[-_MOST:]
+    worst_last = sorted(diagnostics, key=rank_of, reverse=True)[-_MOST:]
     found = []
+    underline = QTextCharFormat.UnderlineStyle
     for finding in worst_last:
+        sign = sign_of(finding)
         format_ = QTextCharFormat()
-        format_.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
-        format_.setUnderlineColor(theme.colour(SEVERITY_ROLES[finding.severity]))
+        format_.setUnderlineStyle(underline.DashDotLine if isinstance(sign, Effect) else underline.WaveUnderline)
+        format_.setUnderlineColor(theme.colour(ICONS[sign][1]))
         found.append(_selection(document, to_utf16, visible_span(finding.span, document), format_))
     return found
 
@@ -138,32 +140,40 @@ def visible_span(span: Span, document: QTextDocument) -> Span:
     return Span(span.start, span.start + 1)
 
 
-def paint_sign(painter: QPainter, severity: Severity, box: QRectF) -> None:
-    """Paint a severity's sign in the gutter: a disc, a triangle or a ring, so that colour is not the only cue.
+def paint_sign(painter: QPainter, sign: Sign, box: QRectF) -> None:
+    """Paint a sign in the gutter: a disc, a triangle, a ring, or a diamond, so that colour is not the only cue.
+
+    A diamond is about the target: filled if the engine refuses or drops something, else an outline.
 
     Args:
         painter: the painter of the gutter.
-        severity: the severity.
+        sign: the sign of a finding.
         box: where to paint, in the painter's coordinates.
     """
-    colour = QColor(theme.colour(SEVERITY_ROLES[severity]))
+    colour = QColor(theme.colour(ICONS[sign][1]))
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    if severity is Severity.HINT:
+    if sign in _OUTLINED:
         painter.setPen(QPen(colour, 1.6))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawEllipse(box.adjusted(1, 1, -1, -1))
+        box = box.adjusted(1, 1, -1, -1)
     else:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
-        if severity is Severity.ERROR:
-            painter.drawEllipse(box)
-        else:
-            path = QPainterPath(QPointF(box.center().x(), box.top()))
-            path.lineTo(box.bottomRight())
-            path.lineTo(box.bottomLeft())
-            path.closeSubpath()
-            painter.drawPath(path)
+    if sign is Severity.WARNING:
+        painter.drawPolygon([QPointF(box.center().x(), box.top()), box.bottomRight(), box.bottomLeft()])
+    elif isinstance(sign, Effect):
+        middle = box.center()
+        painter.drawPolygon(
+            [
+                QPointF(middle.x(), box.top()),
+                QPointF(box.right(), middle.y()),
+                QPointF(middle.x(), box.bottom()),
+                QPointF(box.left(), middle.y()),
+            ]
+        )
+    else:
+        painter.drawEllipse(box)
     painter.restore()
 
 

@@ -13,6 +13,7 @@ from app import theme
 from app.catalogue import ui_text
 from app.commands import command
 from app.display_text import unmarked
+from app.models.findings import ICONS, kind_text, sign_of, sign_text
 from app.models.rows import rest_of_row
 from app.theme import Role
 from app.theme.icons import icon
@@ -23,11 +24,6 @@ from engine.source import Diagnostic, Severity, SourceText, Span
 
 _COLUMNS = ("severity", "location", "message", "hint", "fix")
 SEVERITY, LOCATION, MESSAGE, HINT, FIX = range(len(_COLUMNS))
-_ICONS = {
-    Severity.ERROR: ("ph.x-circle-fill", Role.ERROR),
-    Severity.WARNING: ("ph.warning-fill", Role.WARNING),
-    Severity.HINT: ("ph.info", Role.HINT),
-}
 _MAX_FIXED_LENGTH = 30_000  # code points; in a longer text, computing the fixes of all visible rows takes too long
 
 Index = QModelIndex | QPersistentModelIndex
@@ -88,14 +84,13 @@ class ProblemsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ForegroundRole and index.column() == FIX:
             return theme.colour(Role.ACCENT)
         if role == Qt.ItemDataRole.DecorationRole and index.column() == SEVERITY:
-            name, colour = _ICONS[finding.severity]
-            return icon(name, colour)
+            return icon(*ICONS[sign_of(finding)])
         if role == Qt.ItemDataRole.ToolTipRole and index.column() == FIX:
             return plain_text(unmarked("\n".join(fix.title for fix in self.fixes(index.row())))) or None
         if role == Qt.ItemDataRole.AccessibleDescriptionRole and index.column() == SEVERITY:
             return rest_of_row(index)
         if role == Qt.ItemDataRole.ToolTipRole:
-            text = f"{finding.message}\n{finding.hint}\n{finding.code}"
+            text = f"{kind_text(finding)}: {finding.message}\n{finding.hint}\n{finding.code}"
             return plain_text(unmarked(text.replace("\n\n", "\n")))
         return None
 
@@ -110,7 +105,7 @@ class ProblemsModel(QAbstractTableModel):
 
     def _text(self, finding: Diagnostic, column: int) -> str:
         if column == SEVERITY:
-            return ui_text(f"common.severity.{finding.severity}")
+            return sign_text(sign_of(finding))
         if column == LOCATION:
             line, column = self._source.line_column(finding.span.start)
             return f"{line}:{column}"
@@ -193,9 +188,8 @@ class ProblemsPane(QWidget):
     def _set_columns(self) -> None:
         metrics = QFontMetrics(theme.ui_font())
         header = self.table.horizontalHeader()
-        self.table.setColumnWidth(
-            SEVERITY, metrics.horizontalAdvance(ui_text("common.severity.warning")) + 24 + 3 * theme.SPACE_S
-        )
+        widest = max(metrics.horizontalAdvance(sign_text(sign)) for sign in ICONS)
+        self.table.setColumnWidth(SEVERITY, widest + 24 + 3 * theme.SPACE_S)
         self.table.setColumnWidth(LOCATION, metrics.horizontalAdvance("1000:1000") + 2 * theme.SPACE_S)
         for column in (MESSAGE, HINT, FIX):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from app.graph.match.rules import RuleCharts
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_positions import RulePositions
+    from engine.diagnosis.targets.findings import TargetFinding
     from engine.grammar.options import CompileOptions
     from engine.notations.editing import Change
     from engine.notations.explanation import Description
@@ -97,3 +98,31 @@ class FormatAnswer:
 
     change: Change
     after: str
+
+
+@dataclass(frozen=True, slots=True)
+class LintRequest(WorkerRequest["LintAnswer"]):
+    """Find what an engine treats otherwise in a text.
+
+    Attributes:
+        revision: the state of the text.
+        notation: the id of its notation.
+        text: the text.
+        target: the id of the engine.
+        version: the version of the engine; empty for the examined one.
+        rewrites: whether to search for rewrites, which may take seconds.
+    """
+
+    revision: int
+    notation: str
+    text: str
+    target: str
+    version: str
+    rewrites: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LintAnswer:
+    """The findings about a text for an engine, in source order."""
+
+    found: tuple[TargetFinding, ...]

@@ -19,7 +19,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
-from engine.diagnosis.targets.rewrites import TargetRewrite
+from engine.diagnosis.targets.findings import TargetRewrite
 from engine.grammar import Grammar, Repeat, Sequence
 from engine.grammar.nodes import parts
 from engine.notations.editing import Edit

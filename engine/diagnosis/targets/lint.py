@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from engine.diagnosis.targets.rewrites import TargetRewrite, pattern_candidates, schema_rewrites, verified_pattern
+from engine.diagnosis.targets.findings import TargetFinding, TargetRewrite
+from engine.diagnosis.targets.rewrites import pattern_candidates, schema_rewrites, verified_pattern
 from engine.grammar import Grammar, Lookaround
 from engine.grammar.nodes import parts
 from engine.grammar.options import CompileOptions
@@ -34,35 +35,6 @@ class UnknownTargetError(EngineError):
     """There are no data on the engine."""
 
 
-@dataclass(frozen=True, slots=True)
-class TargetFinding:
-    """A part of a grammar that an engine treats otherwise than the standard.
-
-    Attributes:
-        engine: the id of the engine, a name of `ENGINES`.
-        version: the version of the engine that the statement is about; empty for a service.
-        effect: the kind of treatment.
-        keyword: the keyword; empty for another part of a grammar.
-        pointer: the JSON Pointer of the keyword's value; empty outside of a schema.
-        span: the keyword in the text.
-        sentence: what the engine does.
-        source: where it is known from.
-        date: the day of that, as in ISO 8601; empty if unknown.
-        rewrite: an equivalent text that the engine treats as written; None for none.
-    """
-
-    engine: str
-    version: str
-    effect: Effect
-    keyword: str
-    pointer: str
-    span: Span
-    sentence: str
-    source: EvidenceSource
-    date: str = ""
-    rewrite: TargetRewrite | None = None
-
-
 def parse_target(text: str) -> tuple[str, str]:
     """Return the engine and the version of a text `NAME` or `NAME@VERSION`; the version may be empty.
 
@@ -75,7 +47,9 @@ def parse_target(text: str) -> tuple[str, str]:
     return name, version
 
 
-def lint_grammar(notation: str, text: str, engine: str, version: str = "") -> tuple[TargetFinding, ...]:
+def lint_grammar(
+    notation: str, text: str, engine: str, version: str = "", *, rewrites: bool = True
+) -> tuple[TargetFinding, ...]:
     """Find what an engine treats otherwise in a grammar; nothing if its notation is not read by the engine.
 
     Args:
@@ -83,25 +57,27 @@ def lint_grammar(notation: str, text: str, engine: str, version: str = "") -> tu
         text: the grammar.
         engine: a name of `ENGINES`.
         version: the version of the engine; empty for the examined one.
+        rewrites: whether to search for rewrites, which may take seconds.
     """
     described = NOTATIONS[notation]
     if described.describes_json:
-        return lint_schema(text, engine, version)
+        return lint_schema(text, engine, version, rewrites=rewrites)
     found: list[TargetFinding] = []
     if described.has_named_rules and engine in _GBNF_ENGINES:
         found += _gbnf_findings(text, engine, version)
     elif described.is_expression and engine in _STRICT_PATTERNS:
-        found += _regex_findings(text, engine, version)
+        found += _regex_findings(text, engine, version, rewrites=rewrites)
     return tuple(sorted(found, key=lambda finding: finding.span))
 
 
-def lint_schema(text: str, engine: str, version: str = "") -> tuple[TargetFinding, ...]:
+def lint_schema(text: str, engine: str, version: str = "", *, rewrites: bool = True) -> tuple[TargetFinding, ...]:
     """Find the keywords of a JSON Schema that an engine treats otherwise than the standard, in source order.
 
     Args:
         text: the schema's text; nothing is found in a text that is not JSON.
         engine: a name of `ENGINES`.
         version: the version of the engine; empty for the examined one.
+        rewrites: whether to search for rewrites, which may take seconds.
     """
     try:
         json.loads(text)
@@ -110,7 +86,7 @@ def lint_schema(text: str, engine: str, version: str = "") -> tuple[TargetFindin
     root = Outline(text).root
     if root is None:
         return ()
-    lint = _SchemaLint(text, root)
+    lint = _SchemaLint(text, root, rewrites=rewrites)
     found = lint.by_backends(version) if engine == "vllm" else lint.by_record(engine, version)
     unique = {(finding.pointer, finding.effect, finding.sentence): finding for finding in found}
     return tuple(sorted(unique.values(), key=lambda finding: finding.span))
@@ -128,8 +104,9 @@ class _Place:
 class _SchemaLint:
     """The lint of one schema."""
 
-    def __init__(self, text: str, root: OutlinePart) -> None:
+    def __init__(self, text: str, root: OutlinePart, *, rewrites: bool) -> None:
         self._text = text
+        self._searches_rewrites = rewrites
         self._root = root
         self._places = [
             _Place(part, json.loads(text[part.span.start : part.span.end]), _pointer_of(part))
@@ -207,8 +184,10 @@ class _SchemaLint:
             span,
             sentence,
             treatment.source or record.evidence,
+            record.engine,
+            record.version,
             record.date,
-            self._rewrite(record, version, treatment, place, keyword),
+            self._rewrite(record, version, treatment, place, keyword) if self._searches_rewrites else None,
         )
 
     def _rewrite(
@@ -291,11 +270,13 @@ def _gbnf_findings(text: str, engine: str, version: str) -> Iterator[TargetFindi
                 one.span,
                 sentence,
                 EvidenceSource.RUN,
+                record.engine,
+                record.version,
                 record.date,
             )
 
 
-def _regex_findings(text: str, engine: str, version: str) -> Iterator[TargetFinding]:
+def _regex_findings(text: str, engine: str, version: str, *, rewrites: bool) -> Iterator[TargetFinding]:
     record = engine_record(engine)
     try:
         grammar, _ = NOTATIONS["regex"].parse(SourceText(text), CompileOptions())
@@ -306,12 +287,23 @@ def _regex_findings(text: str, engine: str, version: str) -> Iterator[TargetFind
         sentence = catalogue_text(f"targets.lint.{what}", engine=record.engine)
         shown = version or record.version
         return TargetFinding(
-            engine, shown, Effect.REFUSES, "", "", span, sentence, EvidenceSource.RUN, record.date, rewrite
+            engine,
+            shown,
+            Effect.REFUSES,
+            "",
+            "",
+            span,
+            sentence,
+            EvidenceSource.RUN,
+            record.engine,
+            record.version,
+            record.date,
+            rewrite,
         )
 
-    rewrite = None
+    rewrite = offered = None
     lookarounds = [span for span in _lookarounds(grammar) if text.startswith("(?", span.start)]
-    if lookarounds:
+    if lookarounds and rewrites:
         candidates = (candidate[1:-1] for candidate in pattern_candidates(f"^(?:{text})$"))
         for candidate in candidates:
             if candidate != text and "(?=" not in candidate and verified_pattern(f"^(?:{text})$", f"^(?:{candidate})$"):
@@ -322,9 +314,9 @@ def _regex_findings(text: str, engine: str, version: str) -> Iterator[TargetFind
         yield finding(span, "lookaround", rewrite)
     if engine in _UNANCHORED and text.startswith("^"):
         bare = text.removeprefix("^").removesuffix("$")
-        edit = Edit(Span(0, len(text)), bare)
-        title = catalogue_text("targets.rewrite.pattern", pattern=bare)
-        offered = TargetRewrite(title, (edit,)) if verified_pattern(f"^(?:{text})$", f"^(?:{bare})$") else None
+        if rewrites and verified_pattern(f"^(?:{text})$", f"^(?:{bare})$"):
+            title = catalogue_text("targets.rewrite.pattern", pattern=bare)
+            offered = TargetRewrite(title, (Edit(Span(0, len(text)), bare),))
         yield finding(Span(0, 1), "anchor", offered)
 
 

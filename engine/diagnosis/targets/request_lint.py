@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from engine.diagnosis.targets.lint import TargetFinding, lint_grammar, lint_schema
-from engine.diagnosis.targets.rewrites import TargetRewrite
+from engine.diagnosis.targets.findings import TargetFinding, TargetRewrite
+from engine.diagnosis.targets.lint import lint_grammar, lint_schema
 from engine.notations import NOTATIONS
 from engine.notations.editing import Edit
 from engine.notations.json_schema.outline import Outline, OutlinePart

@@ -10,15 +10,15 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
 from engine.compile import CompiledGrammar, compile_grammar
+from engine.diagnosis.targets.findings import TargetRewrite
 from engine.export.text.conversion import to_regex
 from engine.notations.editing import Edit
 from engine.notations.json_schema.outline import OutlinePart
-from engine.source import EngineError
+from engine.source import EngineError, checkpoint
 from engine.source.catalogue import catalogue_text
 
 _MOST_PAIRS: Final = 4_000
@@ -27,14 +27,6 @@ _CLASSES: Final = {"d": "0-9", "w": "A-Za-z0-9_"}
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 _MEANT: Final = frozenset(r"^$\.*+?()[]{}|/-")
 _ANY: Final = (".*", "(.|[^.])*")  # `.` is no line end; the other is any character
-
-
-@dataclass(frozen=True, slots=True)
-class TargetRewrite:
-    """An equivalent text: a title, and the edits that make it."""
-
-    title: str
-    edits: tuple[Edit, ...]
 
 
 def pattern_candidates(pattern: str) -> Iterator[str]:
@@ -201,6 +193,7 @@ def _walk_finds_no_difference(first: CompiledGrammar, second: CompiledGrammar, *
     seen, pending = {start}, deque([start])
     while pending:
         left, right = pending.popleft()
+        checkpoint(len(classes))
         if (left == 0) != (right == 0) or (left and one.accepts(left) != two.accepts(right)):
             return False
         if left == 0:

@@ -205,6 +205,7 @@ def toolbar(width: int) -> QWidget:
     made = Toolbar(actions)
     made.show_document("A character sheet", is_modified=True)
     made.show_notation("JSON Schema", "")
+    made.show_target("llama.cpp 0.5.0", "")
     made.show_model("SmolLM2", "")
     made.ground = ground  # type: ignore[attr-defined]  # whose the actions are
     shown(made, width, 46)

@@ -12,6 +12,8 @@ from app.workers.judge import generate
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.judge import GenerateAnswer, GenerateRequest
 from engine.compile import CompileOptions, compile_grammar
+from engine.diagnosis.targets.findings import as_diagnostics
+from engine.diagnosis.targets.lint import lint_schema
 from engine.notations import NOTATIONS
 from engine.source import CancelToken, Span
 from tests.app.snapshots.making import GBNF, POLL_MS, SCHEMA, State, diagnostics_of, pictured, shown
@@ -107,6 +109,16 @@ def schema() -> QWidget:
     return made
 
 
+def target() -> QWidget:
+    """What an engine refuses, drops or approximates in a schema, and an error of it beside."""
+    text = SCHEMA.replace("maxLength", "maxlength").replace('["a", "b"]}', '["a", "b"]}, "uniqueItems": true')
+    text = text.replace('"additionalProperties": false', '"patternProperties": {"^x": {"items": [{}]}}')
+    made = pane(text, "json_schema", 300)
+    findings = as_diagnostics(lint_schema(text, "xgrammar", rewrites=False))
+    made.show_diagnostics((*diagnostics_of("json_schema", text), *findings))
+    return made
+
+
 def misread() -> QWidget:
     """A text that looks like another notation than the one that it is read in."""
     made = pane(GBNF, "regex", 260)
@@ -128,6 +140,7 @@ def completion() -> QWidget:
 STATES: dict[str, State] = {
     "editor-live": live,
     "editor-schema": schema,
+    "editor-target": target,
     "editor-completion": completion,
     "editor-misread": misread,
     "find-typical": lambda: find("month", replaces=True),

@@ -23,6 +23,7 @@ def toolbar(qtbot, qapp):
     theme.apply_font(toolbar)  # the sheet's margins count
     toolbar.show_document("People", is_modified=False)
     toolbar.show_notation(ui_text("common.notation.regex_python"), "")
+    toolbar.show_target(ui_text("window.target.standard"), "")
     toolbar.show_model(MODEL, f"{MODEL}: 49,152 tokens")
     toolbar.resize(1600, 46)
     toolbar.show()

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QTextCharFormat, QWheelEvent
+from PySide6.QtGui import QImage, QTextCharFormat, QWheelEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import theme
 from app.catalogue import ui_text
 from app.panes.editor.pane import EditorPane
+from app.theme.roles import THEMES
+from engine.diagnosis.targets.findings import TargetDiagnostic, TargetFinding, as_diagnostics
 from engine.source import Diagnostic, Severity, Span
+from engine.targets import Effect, EvidenceSource
 
+EFFECTS = (Effect.REFUSES, Effect.DROPS, Effect.APPROXIMATES, Effect.SLOWS)
 WAVE = QTextCharFormat.UnderlineStyle.WaveUnderline
 
 
@@ -158,6 +162,75 @@ def test_the_margin_tells_the_worst_of_a_line(pane: EditorPane) -> None:
     assert pane.edit.sign_of_line(2) is None
     assert pane.edit.tip_of_line(1).startswith("Hint")
     assert pane.edit.gutter.line_at(QPoint(2, pane.edit.point_of(3).y())) == 1
+
+
+def for_target(start: int, end: int, effect: Effect = Effect.REFUSES) -> TargetDiagnostic:
+    found = TargetFinding(
+        "xgrammar",
+        "0.2.8",
+        effect,
+        "pattern",
+        "/pattern",
+        Span(start, end),
+        "It does otherwise",
+        EvidenceSource.RUN,
+        "xgrammar",
+        "0.2.8",
+        "2026-11-27",
+    )
+    return as_diagnostics((found,))[0]
+
+
+def test_a_finding_for_the_target_has_another_line_another_sign_and_a_badge(pane: EditorPane) -> None:
+    pane.set_text("abcd\nef\ngh")
+    dropped = for_target(2, 3, Effect.DROPS)
+    pane.show_diagnostics((for_target(0, 2), dropped, finding(5, 6), for_target(6, 7)))
+    assert marked(pane, WAVE) == ["e"]
+    assert sorted(marked(pane, QTextCharFormat.UnderlineStyle.DashDotLine)) == ["ab", "c", "f"]
+    assert [pane.edit.sign_of_line(line) for line in range(3)] == [Effect.REFUSES, Severity.ERROR, None]
+    badge = pane.edit.badge_of_line(0)
+    assert badge is not None
+    assert badge.effects == (Effect.REFUSES, Effect.DROPS)
+    assert dropped.finding.evidence in badge.texts[0]
+    assert dropped.finding.short_evidence in badge.texts[1]
+    assert all(part in dropped.finding.evidence for part in ("xgrammar", "0.2.8", "2026-11-27"))
+    assert badge.texts[-1] == ""
+    assert pane.edit.badge_of_line(2) is None
+    assert dropped.hint in pane.edit.tip_at(2)
+
+
+def test_a_badge_is_as_long_as_there_is_room_and_goes_with_its_text(pane: EditorPane, qtbot: QtBot) -> None:
+    widths = []
+    character = pane.edit.fontMetrics().horizontalAdvance("a")
+    for room in (300, 200, 90, 40, 20):
+        pane.set_text("a" * ((pane.edit.viewport().width() - room) // character))
+        pane.show_diagnostics((for_target(0, 1),))
+        area = pane.edit.badge_area(0)
+        assert area.right() <= pane.edit.viewport().width()
+        widths.append(area.width())
+    assert widths == sorted(set(widths), reverse=True)
+    assert widths[-1] == 0
+    pane.set_text("ab")
+    pane.show_diagnostics((for_target(0, 1),))
+    assert not pane.edit.badge_area(0).isEmpty()
+    qtbot.keyClicks(pane.edit, "x")
+    assert pane.edit.badge_area(0).isEmpty()
+
+
+@pytest.mark.parametrize("name", sorted(THEMES))
+def test_signs_and_badges_differ_without_any_colour(pane: EditorPane, qtbot: QtBot, qapp: QApplication, name) -> None:
+    theme.apply(qapp, name)
+    pane.set_text("ab")
+    pane.resize(900, 200)
+    shown = [finding(0, 1, severity) for severity in Severity] + [for_target(0, 1, one) for one in EFFECTS]
+    pictures = []
+    for one in shown:
+        pane.show_diagnostics((one,))
+        qtbot.turns()
+        picture = pane.edit.grab().toImage().convertToFormat(QImage.Format.Format_Grayscale8)
+        pictures.append(bytes(picture.constBits()))
+    theme.apply(qapp, "light")
+    assert len(set(pictures)) == len(pictures)
 
 
 def test_a_live_span_has_a_ground_and_a_line(pane: EditorPane) -> None:
