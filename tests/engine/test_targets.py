@@ -9,6 +9,7 @@ from importlib.resources import files
 import jsonschema
 import msgspec
 import pytest
+from error_keys import raises_key
 
 from engine.source import EngineError
 from engine.targets import (
@@ -69,7 +70,7 @@ def test_the_data_name_only_keywords_and_types_that_exist(name):
 )
 def test_a_damaged_file_is_an_error_with_its_name(before, after):
     content = (files("resources") / "targets" / "vllm.json").read_text("utf-8")
-    with pytest.raises(TargetDataError, match="the data of vllm cannot be read") as caught:
+    with raises_key(TargetDataError, "errors.targets.unreadable", name="vllm") as caught:
         read_record(content.replace(before, after, 1).encode(), "vllm")
     assert isinstance(caught.value, EngineError)
 

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from error_keys import raises_key
 
 from app.document import DocumentError, DocumentFile, GrammarPart
 from app.document import file as document_file
@@ -20,18 +21,18 @@ def test_an_oversized_file_is_not_even_read(tmp_path):
     path = tmp_path / "huge.turnstile"
     with path.open("wb") as file:
         file.truncate(SIZE_LIMIT + 1)
-    with pytest.raises(DocumentError, match="too large"):
+    with raises_key(DocumentError, "documents.file.too_large"):
         document_file.read_document(path)
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):
     for path in (tmp_path / "none.turnstile", tmp_path):
-        with pytest.raises(DocumentError, match="cannot be read"):
+        with raises_key(DocumentError, "common.file.unreadable"):
             document_file.read_document(path)
 
 
 def test_a_write_that_fails_says_that_the_work_is_still_there(tmp_path):
-    with pytest.raises(DocumentError, match="still open"):
+    with raises_key(DocumentError, "documents.file.not_written"):
         document_file.write_document(tmp_path / "no" / "folder.turnstile", DocumentFile())
 
 

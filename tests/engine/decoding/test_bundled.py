@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 import torch
+from error_keys import raises_key
 
 from engine.compile import compile_grammar
 from engine.decoding.generate import generate, sample_many
@@ -63,5 +64,5 @@ def test_masking_leaves_ratios_as_the_model_had_them(shakespeare):
 
 
 def test_a_prompt_outside_its_characters_is_a_sentence(shakespeare):
-    with pytest.raises(ModelError, match="65 characters"):
+    with raises_key(ModelError, "errors.models.prompt.alphabet", count=65):
         DecodeSession(LINE, shakespeare, prompt="façade")

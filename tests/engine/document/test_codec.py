@@ -7,6 +7,7 @@ from pathlib import Path
 import jsonschema
 import msgspec
 import pytest
+from error_keys import raises_key
 
 from engine.compile import CompileOptions
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
@@ -189,7 +190,7 @@ def test_what_is_no_document_is_refused_with_a_reason(data, reason):
 
 
 def test_a_later_version_is_refused_by_its_version_whatever_else_it_contains():
-    with pytest.raises(LaterVersionError, match=f"format 99; this one reads up to {VERSION}"):
+    with raises_key(LaterVersionError, "errors.document.later_version", name="a", version=99, latest=3):
         decode(changed(version=99, grammar=7), "a")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from error_keys import raises_key
 from tiny_models import ALPHABET, save_tiny, save_tiny_gguf
 
 from engine.models import ModelError, load_model
@@ -114,7 +115,7 @@ def test_ids_beyond_the_context_are_refused_with_its_length(tiny: Path) -> None:
     source = load_model(str(tiny))
     assert source.context_length == 48
     source.logits([1] * 48)
-    with pytest.raises(ModelError, match="49 tokens, and the context of plain ends at 48"):
+    with raises_key(ModelError, "errors.models.context", tokens=49, name="plain", limit=48):
         source.logits([1] * 49)
 
 
@@ -130,7 +131,7 @@ def test_running_out_of_memory_is_a_sentence(tiny: Path) -> None:
         raise RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 1 bytes")
 
     model, source.model = source.model, exhausted
-    with pytest.raises(ModelError, match="the memory does not hold 2 tokens"):
+    with raises_key(ModelError, "errors.models.tokens_memory", tokens=2):
         source.logits([1, 2])
     source.model = model
     np.testing.assert_allclose(source.logits([1, 2]), from_scratch(source, [1, 2]), atol=1e-5)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from error_keys import raises_key
 from tiny_models import ALPHABET
 
 from engine.models import ModelError, load_model
@@ -19,20 +19,20 @@ def test_a_prompt_is_spelled_by_the_longest_tokens(tiny: Path) -> None:
     source = load_model(f"uniform:{tiny}")
     assert b"".join(source.vocabulary.tokens[i] or b"" for i in source.encode("Abc.")) == b"Abc."
     assert source.encode("") == [0]
-    with pytest.raises(ModelError, match="“é” at position 2"):
+    with raises_key(ModelError, "errors.models.prompt.uniform", character="é", position=2):
         source.encode("Aé")
 
 
 def test_it_holds_no_conversation(tiny: Path) -> None:
     source = load_model(f"uniform:{tiny}")
     assert not source.chat_template
-    with pytest.raises(ModelError, match="no chat template"):
+    with raises_key(ModelError, "errors.models.template.uniform"):
         source.encode_chat([("user", "a")])
 
 
 def test_what_is_no_tokenizer_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="there is no tokenizer at"):
+    with raises_key(ModelError, "errors.models.no_tokenizer"):
         load_model(f"uniform:{tmp_path / 'missing'}")
     (tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(ModelError, match="is JSON, but no tokenizer"):
+    with raises_key(ModelError, "errors.vocabulary.other_json"):
         load_model(f"uniform:{tmp_path}")

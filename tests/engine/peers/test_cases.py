@@ -1,6 +1,7 @@
 """Files of cases, and how texts are spelled."""
 
 import pytest
+from error_keys import raises_key
 
 from engine.peers import BenchCase, CasesError, LabelledText, read_cases
 from engine.peers.adapter import GreedyTokenizer
@@ -33,7 +34,7 @@ def test_both_forms_are_read():
     ],
 )
 def test_what_is_no_case_is_told_with_its_line(line):
-    with pytest.raises(CasesError, match="line 2 is no case"):
+    with raises_key(CasesError, "errors.peers.case", line=2):
         read_cases('{"id": "m", "schema": {}}\n' + line)
 
 

@@ -1,6 +1,7 @@
 import pickle
 
 import pytest
+from error_keys import raises_key
 
 from engine.vocabulary import Vocabulary, VocabularyError
 
@@ -42,7 +43,7 @@ def test_nonsense_is_refused(tokens, eos_ids, special, message):
 
 @pytest.mark.parametrize("token_id", [-1, 1])
 def test_an_id_outside_has_no_bytes(token_id):
-    with pytest.raises(VocabularyError, match="outside"):
+    with raises_key(VocabularyError, "errors.vocabulary.outside"):
         Vocabulary([b"a"], []).token_bytes(token_id)
 
 
@@ -83,5 +84,5 @@ def test_a_width_adds_holes(tmp_path):
 def test_a_width_too_small_for_the_text_is_refused(tmp_path):
     ranks = tmp_path / "small.tiktoken"
     ranks.write_bytes(b"YQ== 0\nYg== 2\n")
-    with pytest.raises(VocabularyError, match="only 2 values"):
+    with raises_key(VocabularyError, "errors.vocabulary.narrow_logits", last=2, width=2):
         Vocabulary.from_tokenizer(ranks, width=2)

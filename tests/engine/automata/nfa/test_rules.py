@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from error_keys import raises_key
 from grammar_language import grammars, language
 from hypothesis import HealthCheck, given, settings
 from language import ALPHABET
@@ -101,5 +102,5 @@ def test_states_are_counted_before_any_automaton_is_minimised(monkeypatch):
         pytest.fail("minimised")
 
     monkeypatch.setattr("engine.automata.rtn.rule_automata.merge_equivalent", minimise)
-    with pytest.raises(LimitExceededError, match="states of the rules' automata: 501 exceeds the limit of 500"):
+    with raises_key(LimitExceededError, "errors.limit.rule_states", given=501, limit=500):
         grammar.rule_automata(500)

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 import torch
+from error_keys import raises_key
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -34,6 +35,7 @@ from engine.export.tables.token_index import build_token_index
 from engine.models import LogitSource, load_model
 from engine.models.source import Logits
 from engine.source import InvariantError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary, VocabularyError
 
 LINE = compile_grammar("regex", r"[A-Z]+: [a-z]+\n")
@@ -189,7 +191,11 @@ def test_a_filter_before_the_mask_may_leave_nothing_and_says_so():
     at = session.position()
     assert (at.finish, at.emptied_by, at.entropy_masked) == (None, "grammar", None)
     assert {one.p_masked for one in at.candidates} == {one.p_sampled for one in at.candidates} == {0.0}
-    with pytest.raises(EmptyMaskError, match=r"the stage `grammar` leaves no token: .*it expects `c`"):
+    with raises_key(
+        EmptyMaskError,
+        "errors.decoding.empty_mask",
+        where=catalogue_text("errors.decoding.fragment.stage", name="grammar"),
+    ):
         session.step()
     assert session.take(4).token == b"c"
     session.back()
@@ -216,8 +222,11 @@ def test_a_stage_says_why_it_takes_a_token_away():
         compile_grammar("regex", "[abc]+"), RandomModel(WORDS), pipeline=PipelineSettings(suppress=("ab",))
     )
     assert session.removed_by(2) == ("suppress", "it contains `ab`")
-    with pytest.raises(
-        RemovedError, match="the stage `suppress` does not allow this token here: it contains `ab`"
+    with raises_key(
+        RemovedError,
+        "errors.decoding.removed",
+        stage="suppress",
+        why=catalogue_text("decoding.suppressed.contains", text="ab"),
     ) as refusal:
         session.take(2)
     assert pickle.loads(pickle.dumps(refusal.value)).why == refusal.value.why
@@ -233,7 +242,11 @@ def test_a_dead_end_names_the_stage_and_what_it_expects():
         compile_grammar("regex", "b+"), RandomModel(WORDS), pipeline=PipelineSettings(suppress=("b",))
     )
     assert session.finish is Finish.DEAD_END
-    with pytest.raises(EmptyMaskError, match="the stage `suppress` leaves no token: other stages remove") as error:
+    with raises_key(
+        EmptyMaskError,
+        "errors.decoding.empty_mask",
+        where=catalogue_text("errors.decoding.fragment.stage", name="suppress"),
+    ) as error:
         session.step()
     assert pickle.loads(pickle.dumps(error.value)).stage == "suppress"
     made = generate(compile_grammar("regex", "b+"), RandomModel(WORDS), pipeline=PipelineSettings(suppress=("b",)))

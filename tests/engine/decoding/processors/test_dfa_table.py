@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from error_keys import raises_key
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.decoding.errors import EmptyMaskError
 from engine.decoding.processors import Context, DfaTable
 from engine.source import InvariantError, LimitExceededError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 AROUND = [(1, 0, 2), (2, 1, 3), (3, 2, 1)]
@@ -90,14 +92,18 @@ def test_where_nothing_leads_on_the_row_is_over():
 def test_a_token_without_a_transition_is_an_error_that_says_which():
     table = DfaTable(AROUND, initial=1, width=4)
     _, state = table.process(table.init(2), np.zeros((2, 4)), Context.of([[], []]))
-    with pytest.raises(EmptyMaskError, match="in row 1: token 3 has no transition"):
+    with raises_key(EmptyMaskError, "errors.decoding.empty_mask"):
         table.process(state, np.zeros((2, 4)), Context.of([[0], [3]]))
 
 
 def test_logits_that_leave_nothing_are_an_error_that_says_what_was_expected():
     table = DfaTable(AROUND, initial=3, width=4)
     logits = np.array([[0.0, 0.0, -np.inf, 0.0]])
-    with pytest.raises(EmptyMaskError, match="it expects token 2 in state 3"):
+    with raises_key(
+        EmptyMaskError,
+        "errors.decoding.empty_mask",
+        expected=catalogue_text("errors.decoding.fragment.expected", expected="token 2 in state 3"),
+    ):
         table.process(table.init(1), logits, Context.of([[]]))
 
 
@@ -118,7 +124,7 @@ def test_a_list_that_is_no_dfa_is_refused(transitions, initial, what):
 
 
 def test_a_table_that_is_too_large_is_refused_with_its_numbers():
-    with pytest.raises(LimitExceededError, match="exceeds the limit of 500,000,000"):
+    with raises_key(LimitExceededError, "errors.limit.table_entries", limit=500000000):
         DfaTable([(1, 0, 10_000)], 1, width=131_072)
 
 

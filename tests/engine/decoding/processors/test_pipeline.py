@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from error_keys import raises_key
 from hypothesis import given
 from hypothesis import strategies as st
 from random_model import LETTERS
@@ -28,6 +28,7 @@ from engine.decoding.sampler import sampler_shapes
 from engine.decoding.values import SamplerSettings
 from engine.matching import Matcher
 from engine.source import InvariantError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 CHARACTERS = Vocabulary(LETTERS, [])
@@ -120,7 +121,12 @@ def test_the_order_can_be_changed_and_means_something():
     assert np.flatnonzero(np.isfinite(made[0])).tolist() == [2]
     turned = pipeline.moved("top-k", 0)
     assert turned.names == ("top-k", "static")
-    with pytest.raises(EmptyMaskError, match=r"the stage `static` leaves no token in row 0: .*ruled out.*expects `C`"):
+    with raises_key(
+        EmptyMaskError,
+        "errors.decoding.empty_mask",
+        where=catalogue_text("errors.decoding.fragment.stage", name="static"),
+        row=" in row 0",
+    ):
         turned.process(turned.init(1), logits, Context.of([[]]))
     assert turned.without("static").names == ("top-k",)
     assert pipeline.with_stage("bias", Bias(letters, {"a": 1.0}), 1).names == ("static", "bias", "top-k")
@@ -128,16 +134,21 @@ def test_the_order_can_be_changed_and_means_something():
 
 def test_names_are_told_apart():
     stage = TopK(3)
-    with pytest.raises(InvariantError, match="two stages are called 'k'"):
+    with raises_key(InvariantError, "errors.decoding.stages.twice", name="'k'"):
         Pipeline([("k", stage), ("k", stage)])
-    with pytest.raises(InvariantError, match="there is no stage 'x'"):
+    with raises_key(InvariantError, "errors.decoding.stages.unknown", name="'x'"):
         Pipeline([("k", stage)]).moved("x", 0)
 
 
 def test_a_bias_that_removes_the_last_token_is_an_error_too():
     letters = Vocabulary([b"a", b"b"], [])
     pipeline = Pipeline([("static", StaticMask(letters, [b"a"])), ("bias", Bias(letters, {"a": -np.inf}))])
-    with pytest.raises(EmptyMaskError, match="the stage `bias` leaves no token in row 0"):
+    with raises_key(
+        EmptyMaskError,
+        "errors.decoding.empty_mask",
+        where=catalogue_text("errors.decoding.fragment.stage", name="bias"),
+        row=" in row 0",
+    ):
         pipeline.process(pipeline.init(1), np.zeros((1, 2)), Context.of([[]]))
 
 

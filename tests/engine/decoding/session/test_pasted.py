@@ -1,4 +1,4 @@
-import pytest
+from error_keys import raises_key
 
 from engine.compile import compile_grammar
 from engine.decoding.pipeline_settings import PipelineSettings
@@ -42,7 +42,7 @@ def test_a_session_steps_through_it_without_asking_the_model():
 
 
 def test_an_id_that_is_not_there_is_refused():
-    with pytest.raises(EngineError, match="token 2 is #9"):
+    with raises_key(EngineError, "errors.decoding.replayed_id", position=2, id=9):
         imported_trace([0, 9], GRAMMAR, LETTERS)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from error_keys import raises_key
 from grammar_language import grammars, language
 from hypothesis import assume, given
 
@@ -44,5 +45,5 @@ def test_a_depth_counts_how_often_a_rule_stands_within_itself():
 def test_an_expression_that_grows_too_long_is_refused():
     rules = {f"r{i}": sequence(RuleReference(f"r{i + 1}"), literal("a"), RuleReference(f"r{i + 1}")) for i in range(30)}
     doubling = grammar(root=RuleReference("r0"), **rules, r30=literal("b"))
-    with pytest.raises(LimitExceededError, match="parts of an expression"):
+    with raises_key(LimitExceededError, "errors.limit.expression_parts"):
         flatten(doubling)

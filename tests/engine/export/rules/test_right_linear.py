@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-import pytest
+from error_keys import raises_key
 from grammar_language import language
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,7 +105,7 @@ def test_what_a_loop_takes_is_bounded():
     for source in range(60):
         for target in range(60):
             system.connect(source, one_of(chr(0x100 + 60 * source + target)), target)
-    with pytest.raises(LimitExceededError, match="parts of an expression"):
+    with raises_key(LimitExceededError, "errors.limit.expression_parts"):
         written(system, loops_as_rules=False)
 
 

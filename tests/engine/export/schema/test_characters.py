@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
+from error_keys import raises_key
 from hypothesis import given
 from hypothesis import strategies as st
 from language import matches, nodes
@@ -58,7 +58,7 @@ def test_a_class_stays_a_class(characters, codes):
 
 def test_an_automaton_that_is_too_large_is_refused():
     node, _ = parse(SourceText("(?=.*a.{9}b).*"), "python", Limits())
-    with pytest.raises(LimitExceededError, match="states"):
+    with raises_key(LimitExceededError, "errors.limit.automaton_states"):
         character_system(node, Limits(), 100)
 
 

@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 
 import pytest
+from error_keys import raises_code
 from hypothesis import given
 from hypothesis import strategies as st
 from lockstep import excess
@@ -18,7 +19,7 @@ from engine.grammar import Grammar, Node, Rule, RuleReference
 from engine.grammar.print_gbnf import print_gbnf
 from engine.schema_automaton.number_languages.language import NumberLanguage
 from engine.schema_automaton.number_languages.magnitudes import decimals
-from engine.source import GrammarError, Limits
+from engine.source import Limits
 
 NUMERALS = [
     *("0", "-0", "1", "7", "10", "12", "99", "100", "101", "-1", "-5", "-12", "00", "01", "-", "", "+1", ".5", "1."),
@@ -137,5 +138,5 @@ def test_those_are_a_part_of_the_multiples(conditions):
     conversion = to_gbnf(whole)
     assert any(f"{MOST_WHOLE} digits" in note for note in conversion.notes)
     assert excess(compile_grammar("gbnf", conversion.text), whole, walks=8, steps=30) == ""
-    with pytest.raises(GrammarError, match="too large"):
+    with raises_code("export-too-large"):
         to_gbnf(whole, NumberSpelling.ANY)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from error_keys import raises_key
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -113,7 +114,7 @@ def test_what_no_grammar_can_say_is_refused_with_its_place():
 
 
 def test_too_many_states_are_refused():
-    with pytest.raises(LimitExceededError, match="10"):
+    with raises_key(LimitExceededError, "errors.limit.rule_states", limit=10):
         drawable_automata(compile_grammar("json_schema", TREE), 10)
 
 

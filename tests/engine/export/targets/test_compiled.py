@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from error_keys import raises_code, raises_key
 from exports import RULES, job, vocabulary
 from fuzzing import LIMITS, compiles_or_is_refused, fuzz
 from hypothesis import given
@@ -26,7 +27,7 @@ from engine.export.targets import target
 from engine.export.targets.json import index_recogniser
 from engine.export.writing import check, export, fits, make, refusal
 from engine.matching import Matcher
-from engine.source import GrammarError, LimitExceededError, Limits
+from engine.source import LimitExceededError, Limits
 from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
@@ -95,14 +96,14 @@ def test_json_of_a_schema_whose_index_is_too_large_is_its_rules():
     made = make("json", of)
     assert json.loads(made.content)["format"] == "turnstile-rule-automata"
     assert "masks of the tables" in check("json", made, of).sentence
-    with pytest.raises(LimitExceededError, match="exceeds the limit of 3") as caught:
+    with raises_key(LimitExceededError, "errors.limit.index_transitions", limit=3) as caught:
         make("safetensors", of)
     assert caught.value.name == "table_transitions"
 
 
 def test_the_states_of_an_index_have_a_limit_that_can_be_raised():
     of = job("json_schema", FLAT, VOCABULARY, whitespace="compact")
-    with pytest.raises(LimitExceededError, match="exceeds the limit of 3") as caught:
+    with raises_key(LimitExceededError, "errors.limit.automaton_states", limit=3) as caught:
         make("safetensors", limited(of, table_states=3))
     assert caught.value.name == "table_states"
     assert make("safetensors", limited(of, table_states=1000)).size
@@ -139,9 +140,13 @@ def test_safetensors_is_read_by_its_own_library(case, tmp_path):
 def test_what_has_no_index_is_refused_with_the_reason(name):
     of = job(*CASES["nested"], VOCABULARY)
     assert refusal(target(name), of).startswith("its rules nest")
-    with pytest.raises(NotExportableError, match="its rules nest"):
+    with raises_key(
+        NotExportableError,
+        "export.writing.fragment.no_fit",
+        reason=catalogue_text("export.refusal.fragment.rules_nest"),
+    ):
         make(name, of)
-    with pytest.raises(NotExportableError, match="no token <nothing>"):
+    with raises_key(NotExportableError, "errors.vocabulary.no_named_token", name="<nothing>"):
         make(name, job("gbnf", "root ::= <nothing>", VOCABULARY))
 
 
@@ -170,10 +175,10 @@ def test_a_forecast_is_near_the_size_of_the_whole_file(name, case):
 
 def test_an_index_of_whole_tokens_knows_limits():
     of = job(*CASES["whole or spelled"], VOCABULARY)
-    with pytest.raises(LimitExceededError, match="exceeds the limit of 2") as caught:
+    with raises_key(LimitExceededError, "errors.limit.configurations", limit=2) as caught:
         make("safetensors", limited(of, table_states=2))
     assert caught.value.name == "table_states"
-    with pytest.raises(LimitExceededError, match="transitions of the token index"):
+    with raises_key(LimitExceededError, "errors.limit.index_transitions"):
         whole_token_index(of.compiled, VOCABULARY, 100, most_transitions=20, cancel=of.cancel)
 
 
@@ -188,7 +193,7 @@ def test_what_nests_is_refused_before_it_is_made(case, spelling):
             continue
         key = "rules_nest" if case == "nested" else "schema_nests"
         assert refusals[name] == catalogue_text(f"export.refusal.fragment.{key}")
-        with pytest.raises(NotExportableError, match="does not fit this grammar: its rules nest"):
+        with raises_key(NotExportableError, "export.writing.fragment.no_fit"):
             make(name, of)
     assert refusals["json"] == ""  # it has the automata of the rules instead
 
@@ -196,7 +201,7 @@ def test_what_nests_is_refused_before_it_is_made(case, spelling):
 def test_a_schema_that_no_rules_can_say_is_refused_with_its_place():
     of = job("json_schema", '{"type": "array", "items": {"type": "integer"}, "uniqueItems": true}', VOCABULARY)
     assert "uniqueItems" in refusal(target("safetensors"), of)
-    with pytest.raises(GrammarError, match="/uniqueItems") as told:
+    with raises_code("export-not-context-free") as told:
         make("safetensors", of)
     assert of.compiled.source.excerpt(told.value.diagnostics[0].span)
 
@@ -232,7 +237,7 @@ def test_indices_out_of_bounds_are_found():
     of = job("regex", "[0-9]{2}", VOCABULARY)
     document = json.loads(make("json", of).content)
     document["transitions"]["0"]["49"] = MOST_STATES
-    with pytest.raises(MismatchError, match="no index over this vocabulary"):
+    with raises_key(MismatchError, "errors.export.checks.other_index"):
         check("json", Artifact((("grammar.json", json.dumps(document).encode()),)), of)
 
 
@@ -291,9 +296,9 @@ def test_the_folder_is_checked_to_the_byte():
     of = job("gbnf", NESTED, VOCABULARY)
     made = make("python", of)
     files = tuple((name, text + b"\n" if name.endswith("trie.py") else text) for name, text in made.files)
-    with pytest.raises(MismatchError, match=r"trie\.py is not what was written"):
+    with raises_key(MismatchError, "errors.export.package.not_written"):
         check("python", Artifact(files), of)
-    with pytest.raises(MismatchError, match="another vocabulary"):
+    with raises_key(MismatchError, "errors.export.package.other_vocabulary"):
         check("python", made, ExportJob(of.compiled, Vocabulary([b"a", b"(", b")", b""], [3])))
 
 

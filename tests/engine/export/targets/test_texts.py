@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from error_keys import raises_key
 from exports import EMPTY, GRAMMARS, TOKENS, job_of
 
 from engine.compile import compile_grammar
@@ -160,5 +161,5 @@ def test_a_check_finds_what_is_different(name, change):
     "text", ["", "start: ", 'start: "a', "start: (", 'start: "a" )', "begin: b", 'start: "a"\n%x', "start: x|"]
 )
 def test_lark_that_was_not_written_here_is_refused(text):
-    with pytest.raises(MismatchError, match="cannot be read back"):
+    with raises_key(MismatchError, "errors.export.checks.unreadable"):
         target("lark").check(Artifact((("x", text.encode()),)), job_of("heading"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from corpora import cases
+from error_keys import raises_key
 
 from engine import GrammarError, Matcher, Vocabulary, compile_grammar
 from engine.vocabulary.errors import VocabularyError
@@ -98,7 +99,7 @@ def test_token_elements() -> None:
 
 def test_a_token_that_the_vocabulary_lacks_is_told_of() -> None:
     grammar = compile_grammar("gbnf", "root ::= <no-such>")
-    with pytest.raises(VocabularyError, match="<no-such>"):
+    with raises_key(VocabularyError, "errors.vocabulary.no_named_token", name="<no-such>"):
         Matcher(grammar, VOCABULARY)
-    with pytest.raises(VocabularyError, match="100"):
+    with raises_key(VocabularyError, "errors.vocabulary.no_token_id", id=100):
         Matcher(compile_grammar("gbnf", "root ::= <[100]>"), VOCABULARY)

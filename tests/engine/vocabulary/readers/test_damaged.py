@@ -14,6 +14,7 @@ import sentencepiece
 import tiktoken
 import tokenizers
 from damaged_files import EXAMPLES, damaged_bytes, damaged_json
+from error_keys import raises_key
 
 from engine.vocabulary import Vocabulary, VocabularyError
 from engine.vocabulary.readers.document import HIGHEST_ID
@@ -122,7 +123,7 @@ def test_one_absurd_id_takes_no_memory(tmp_path, highest):
     (tmp_path / "tokenizer.json").write_text(json.dumps(document))
     tracemalloc.start()
     try:
-        with pytest.raises(VocabularyError, match=f"/model/vocab/far should be at most {HIGHEST_ID:,}"):
+        with raises_key(VocabularyError, "errors.vocabulary.file.wrong_type", where="/model/vocab/far"):
             Vocabulary.from_tokenizer(tmp_path)
         _, peak = tracemalloc.get_traced_memory()
     finally:
@@ -196,7 +197,7 @@ def test_an_error_in_a_file_beside_a_tokenizer_names_file_and_place(tmp_path, na
 def test_two_ranks_of_one_number_are_refused(tmp_path):
     file = tmp_path / "a.tiktoken"
     file.write_bytes(b"YQ== 0\nYg== 1\nYw== 1\n")
-    with pytest.raises(VocabularyError, match=r"a\.tiktoken is damaged: line 3 .* has the rank 1 of an earlier line"):
+    with raises_key(VocabularyError, "errors.vocabulary.rank_twice", line=3, rank=1):
         Vocabulary.from_tokenizer(file)
 
 
@@ -204,12 +205,12 @@ def test_a_file_of_absurd_size_is_refused_unread(tmp_path):
     file = tmp_path / "tokenizer.json"
     with file.open("wb") as opened:
         opened.truncate(1 << 40)  # of holes
-    with pytest.raises(VocabularyError, match="a tokenizer's file at most"):
+    with raises_key(VocabularyError, "errors.vocabulary.too_large"):
         Vocabulary.from_tokenizer(file)
 
 
 def test_a_device_is_refused_unread():
-    with pytest.raises(VocabularyError, match="not a regular file"):
+    with raises_key(VocabularyError, "errors.vocabulary.not_regular"):
         Vocabulary.from_tokenizer(os.devnull)
 
 
@@ -217,7 +218,7 @@ def test_an_object_with_an_absurd_id_is_refused():
     document = parts(byte_level("ab"))
     document["model"]["vocab"]["far"] = 2_147_483_648
     tokenizer = tokenizers.Tokenizer.from_str(json.dumps(document))
-    with pytest.raises(VocabularyError, match="has an id of 2,147,483,648"):
+    with raises_key(VocabularyError, "errors.vocabulary.high_id", id="2,147,483,648"):
         Vocabulary.from_tokenizer(tokenizer)
 
 
@@ -228,5 +229,5 @@ def test_an_encoding_with_an_absurd_id_is_refused():
         mergeable_ranks={bytes([byte]): byte for byte in range(256)},
         special_tokens={"<end>": 2_147_483_648},
     )
-    with pytest.raises(VocabularyError, match="has an id of 2,147,483,648"):
+    with raises_key(VocabularyError, "errors.vocabulary.high_id", id="2,147,483,648"):
         Vocabulary.from_tokenizer(encoding)

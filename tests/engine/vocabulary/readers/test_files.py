@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from error_keys import raises_key
 
 from engine.vocabulary import Vocabulary, VocabularyError
 from tests.engine.vocabulary.readers.small_tokenizers import byte_fallback, byte_level
@@ -80,7 +81,7 @@ def test_a_bare_table_of_byte_level_pieces(tmp_path):
 
 def test_a_bare_table_of_other_pieces_is_refused(tmp_path):
     (tmp_path / "vocab.json").write_text(json.dumps(byte_fallback().get_vocab()), encoding="utf-8")
-    with pytest.raises(VocabularyError, match=r"tokenizer\.json"):
+    with raises_key(VocabularyError, "errors.vocabulary.bare_pieces"):
         Vocabulary.from_tokenizer(tmp_path)
 
 
@@ -103,7 +104,7 @@ def test_what_is_no_tokenizer_is_refused(tmp_path, content, message):
 
 
 def test_what_is_not_there_is_refused(tmp_path):
-    with pytest.raises(VocabularyError, match="there is no file or folder"):
+    with raises_key(VocabularyError, "errors.vocabulary.missing"):
         Vocabulary.from_tokenizer(tmp_path / "missing")
-    with pytest.raises(VocabularyError, match="holds no tokenizer"):
+    with raises_key(VocabularyError, "errors.vocabulary.no_tokenizer"):
         Vocabulary.from_tokenizer(tmp_path)

@@ -1,6 +1,6 @@
-import pytest
 import sentencepiece
 import transformers
+from error_keys import raises_key
 
 from engine.vocabulary import Vocabulary, VocabularyError
 from tests.engine.vocabulary.readers.small_tokenizers import byte_fallback, byte_level, sentencepiece_model
@@ -64,5 +64,5 @@ def test_a_mistral_tokenizer(tekken):
 
 
 def test_anything_else_is_refused():
-    with pytest.raises(VocabularyError, match="a dict is no tokenizer"):
+    with raises_key(VocabularyError, "errors.vocabulary.unknown_object", type="dict"):
         Vocabulary.from_tokenizer({})

@@ -1,8 +1,8 @@
 import base64
 import json
 
-import pytest
 import tiktoken
+from error_keys import raises_key
 
 from engine.vocabulary import Vocabulary, VocabularyError
 from engine.vocabulary.readers.ranks import read_tekken
@@ -33,7 +33,7 @@ def test_ranks(tmp_path):
 def test_broken_ranks(tmp_path):
     file = tmp_path / "broken.tiktoken"
     file.write_bytes(b"YQ== 0\nYg==\n")
-    with pytest.raises(VocabularyError, match="line 2"):
+    with raises_key(VocabularyError, "errors.vocabulary.rank_line", line=2):
         Vocabulary.from_tokenizer(file)
 
 
@@ -62,7 +62,7 @@ def test_broken_tekken(tmp_path):
     del document["vocab"][0]["rank"]
     file = tmp_path / "tekken.json"
     file.write_text(json.dumps(document))
-    with pytest.raises(VocabularyError, match="damaged"):
+    with raises_key(VocabularyError, "errors.vocabulary.file.wrong_type"):
         Vocabulary.from_tokenizer(file)
 
 
