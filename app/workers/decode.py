@@ -68,10 +68,11 @@ from engine.compile import compile_grammar
 from engine.decoding.constraints.staged import unfit_stages
 from engine.decoding.debugging.breakpoints import BreakpointKind, StopBefore, entered
 from engine.decoding.debugging.rule_events import RuleEventTracker
-from engine.decoding.errors import NotAllowedError, RemovedError
+from engine.decoding.errors import DeadEndError, EmptyMaskError, NotAllowedError, RemovedError
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session import DecodeSession
 from engine.decoding.session.replay import imported_trace
+from engine.decoding.stage_texts import stage_title
 from engine.decoding.values import DEFAULT_MAX_TOKENS, ArchivedBranch, Chat, Finish, Position, SamplerSettings, Trace
 from engine.models import load_model
 from engine.source import CancelledError, CancelToken, EngineError
@@ -398,9 +399,9 @@ class DecodeHandler(Handler):
             try:
                 position = session.position()
                 if position.finish is Finish.DEAD_END and session.pipeline != PipelineSettings():
-                    dead_end = str(session.dead_end())
+                    dead_end = _with_title(session.dead_end())
                 elif position.emptied_by:
-                    dead_end = str(session.emptied(position.emptied_by))
+                    dead_end = _with_title(session.emptied(position.emptied_by))
             except EngineError as failure:
                 error = error or sentence(failure)
         view = DecodeView(
@@ -430,6 +431,11 @@ class DecodeHandler(Handler):
         except EngineError as error:
             return replace(view, error=view.error or sentence(error))
         return replace(view, grammar_position=found)
+
+
+def _with_title(error: DeadEndError) -> str:
+    """Return the text of an error with the title of its stage in place of the name."""
+    return str(error.named(stage_title(error.stage)) if isinstance(error, EmptyMaskError) else error)
 
 
 def _kept_note(cause: str, kept: int, total: int) -> str:

@@ -41,6 +41,7 @@ from engine.compile import compile_grammar
 from engine.decoding.constraints.zones import ZoneGrammars
 from engine.decoding.debugging.breakpoint_positions import breakpoint_at
 from engine.decoding.generate import run_baseline, sample_many
+from engine.decoding.stage_texts import stage_title
 from engine.decoding.values import Finish, StepOrigin
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_saved, replay_text, verdict_on_error
 from engine.document.content import GrammarPart
@@ -319,7 +320,7 @@ def verdict_on(session: DecodeSession, token_id: int) -> str:
     if removed_by is None:
         return short_verdict(session.explain(token_id))
     stage, why = removed_by
-    return ui_text("workers.verdict.fragment.removed", stage=stage, reason=why)
+    return ui_text("workers.verdict.fragment.removed", stage=stage_title(stage), reason=why)
 
 
 def short_verdict(explanation: Explanation) -> str:

@@ -15,6 +15,7 @@ from app.theme.labels import Label, plain_text
 from app.widgets.rich_text import code, words
 from app.widgets.stable_widget import StableWidget
 from app.widgets.token_paint import tabular
+from engine.decoding.stage_texts import stage_title
 from engine.decoding.values import Candidate, EosState, Finish, Position
 from engine.diagnosis.verdicts.verdict import CompletionBudget, ReplayedTokenState, Verdict
 
@@ -63,7 +64,7 @@ def headline_of(position: Position, *, has_model: bool = True) -> Parts:
     if position.allowed == 0:
         return _parts(ui_text("generation.headline.dead_end"), Role.ERROR)
     if position.emptied_by:
-        return _parts(ui_text("generation.headline.emptied", stage=position.emptied_by), Role.ERROR)
+        return _parts(ui_text("generation.headline.emptied", stage=stage_title(position.emptied_by)), Role.ERROR)
     if position.forced:
         return _forced(position, has_model=has_model)
     numbers = {"allowed": position.allowed, "total": position.vocabulary_size}

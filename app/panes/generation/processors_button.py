@@ -8,12 +8,13 @@ from PySide6.QtWidgets import QWidget
 from app.catalogue import ui_text
 from app.commands import command
 from app.panes.generation.processors_dialog import ProcessorsDialog
-from app.panes.generation.processors_format import stage_title, summary
+from app.panes.generation.processors_format import summary
 from app.theme.buttons import tool_button
 from app.theme.labels import plain_text
 from app.widgets.banner import Banner
 from app.workers.requests.decode import DecodeView, PipelineRefused
 from engine.decoding.pipeline_settings import PipelineSettings
+from engine.decoding.stage_texts import stage_title
 
 _LONGEST = 56
 

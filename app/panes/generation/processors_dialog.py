@@ -31,12 +31,13 @@ from app.commands import keys_of, local_key, set_tip
 from app.delays import delayed
 from app.display_text import unmarked
 from app.panes.generation.processors_fields import Fields
-from app.panes.generation.processors_format import number_text, stage_title, stage_values
+from app.panes.generation.processors_format import number_text, stage_values
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.workers.requests.decode import DecodeView, PipelineRefused
 from engine.decoding.forced.strategies import STRATEGIES
 from engine.decoding.pipeline_settings import PipelineSettings, sampler_values
+from engine.decoding.stage_texts import stage_title
 from engine.decoding.stages import STAGES, pipeline_stages
 from engine.decoding.values import SamplerSettings
 

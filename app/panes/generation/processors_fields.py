@@ -28,12 +28,10 @@ from app.display_text import percent
 from app.panes.generation.processors_format import (
     UnreadableError,
     budget_line,
-    in_keys,
     read,
     read_bias,
     read_suppressed,
     read_table,
-    stage_title,
     trigger_text,
     written,
     written_bias,
@@ -49,6 +47,7 @@ from engine.decoding.pipeline_settings import (
     ZoneSettings,
 )
 from engine.decoding.stage import Field, Stage
+from engine.decoding.stage_texts import stage_key, stage_title
 from engine.decoding.stages import STAGES, pipeline_stages
 from engine.decoding.values import BudgetState, StageEffect
 from engine.notations import NOTATIONS
@@ -184,7 +183,7 @@ class Fields(QStackedWidget):
     def _values(self, stage: Stage) -> dict[str, object]:
         widgets = self._of(stage)
         if all(widget.is_empty for widget in widgets):
-            raise UnreadableError(ui_text(f"generation.stage.{in_keys(stage.name)}.fragment.missing"))
+            raise UnreadableError(ui_text(f"generation.stage.{stage_key(stage.name)}.fragment.missing"))
         return {name: value for widget in widgets for name, value in widget.values().items()}
 
     def _of(self, stage: Stage) -> list[FieldWidget]:
@@ -237,7 +236,7 @@ def field_title(field: Field) -> str:
 def _about(stage: Stage) -> str:
     if stage.is_sampler:
         return ui_text("generation.fields.sampler_about")
-    return ui_text(f"generation.stage.{in_keys(stage.name)}.about")
+    return ui_text(f"generation.stage.{stage_key(stage.name)}.about")
 
 
 class SwitchField(QWidget):

@@ -20,6 +20,7 @@ from engine.decoding.pipeline_settings import (
     ZoneSettings,
 )
 from engine.decoding.stage import Field
+from engine.decoding.stage_texts import stage_key, stage_title
 from engine.decoding.stages import STAGES, pipeline_stages
 from engine.decoding.values import BudgetState
 
@@ -130,19 +131,9 @@ def read_table(typed: str, initial: int) -> TableSettings:
     return TableSettings(tuple(transitions), initial)
 
 
-def stage_title(stage: str) -> str:
-    """Return the name of a stage."""
-    return ui_text(f"generation.stage.{in_keys(stage)}.name")
-
-
 def number_text(value: float) -> str:
     """Return a number without needless digits."""
     return str(value) if isinstance(value, int) else f"{value:g}"
-
-
-def in_keys(stage: str) -> str:
-    """Return the name of a stage as it is in keys of the catalogue."""
-    return stage.replace("-", "_")
 
 
 def stage_values(settings: PipelineSettings) -> dict[str, str]:
@@ -168,10 +159,10 @@ def summary(settings: PipelineSettings) -> str:
 
 def _named(stage: str, value: str) -> str:
     """Return the value of a stage with the stage's name, if the value does not imply it."""
-    if not has_text(f"generation.stage.{in_keys(stage)}.fragment.summary"):
+    if not has_text(f"generation.stage.{stage_key(stage)}.fragment.summary"):
         return value or stage_title(stage)
     fields = {"value": value} if value else {}
-    return ui_text(f"generation.stage.{in_keys(stage)}.fragment.summary", **fields)
+    return ui_text(f"generation.stage.{stage_key(stage)}.fragment.summary", **fields)
 
 
 def budget_line(budget: BudgetState) -> str:

@@ -22,11 +22,11 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.catalogue import ui_text
-from app.panes.generation.processors_format import stage_title
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from engine.decoding.pipeline_settings import sampler_values
 from engine.decoding.stage import Field, Stage
+from engine.decoding.stage_texts import stage_title
 from engine.decoding.stages import sampler_stages
 from engine.decoding.values import DEFAULT_MAX_TOKENS, SamplerSettings
 

@@ -29,6 +29,7 @@ from app.theme.labels import Label
 from app.widgets.accessibility import announce
 from app.widgets.rich_text import code, prose, words
 from app.workers.requests.decode import WhyAnswer
+from engine.decoding.stage_texts import stage_title
 from engine.decoding.values import Candidate
 from engine.matching.byte_descriptions import byte_prose
 from engine.matching.explanation import Explanation, Reason, StackVerdict
@@ -150,7 +151,7 @@ class WhyPanel(QFrame):
     def _sentence(self) -> str:
         if self._removed_by is not None:
             stage, why = self._removed_by
-            return ui_text("generation.why.removed", stage=stage, reason=why)
+            return ui_text("generation.why.removed", stage=stage_title(stage), reason=why)
         return self._answer.prose if self._answer else ""
 
     @property

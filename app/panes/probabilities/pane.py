@@ -37,6 +37,7 @@ from app.theme.labels import Label, plain_text
 from app.widgets.deferred_import import PLOTS, DeferredImport
 from app.widgets.throttle import Throttle
 from app.widgets.token_paint import mix, tabular
+from engine.decoding.stage_texts import stage_title
 
 if TYPE_CHECKING:
     from engine.decoding.values import Candidate, Position, StageEffect
@@ -207,9 +208,9 @@ def _add_fact(column: QVBoxLayout, name: str, tip: str) -> QLabel:
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """One row: a stage, and the model's mass left before and after it."""
+    """One row: the title of a stage, and the model's mass left before and after it."""
 
-    name: str
+    title: str
     effect: StageEffect
     before: float
     after: float
@@ -220,7 +221,7 @@ def falls_of(position: Position) -> tuple[Fall, ...]:
     rows, left = [], 1.0
     for effect in position.stages:
         after = left * max(0.0, 1.0 - effect.mass)
-        rows.append(Fall(effect.name, effect, left, after))
+        rows.append(Fall(stage_title(effect.name), effect, left, after))
         left = after
     return tuple(rows)
 
@@ -334,7 +335,7 @@ def _text(row: Fall, column: int) -> str:
     effect = row.effect
     match column:
         case 0:
-            return row.name
+            return row.title
         case 1:
             return percent(row.after)
         case 2:
@@ -344,7 +345,7 @@ def _text(row: Fall, column: int) -> str:
 
 def _tip(row: Fall) -> str:
     effect = row.effect
-    fields = {"stage": row.name, "mass": percent(effect.mass), "left": effect.left}
+    fields = {"stage": row.title, "mass": percent(effect.mass), "left": effect.left}
     removed = ui_text("probabilities.tip.removed", count=effect.removed, **fields)
     return f"{removed}\n{ui_text('probabilities.tip.moved', mass=percent(effect.moved))}"
 

@@ -8,6 +8,7 @@ from decode_views import CANDIDATES, candidate, position
 
 from app.catalogue import ui_text
 from app.panes.probabilities.pane import MOST_BARS, ProbabilitiesPane, axis_label, most_probable
+from engine.decoding.stage_texts import stage_title
 
 
 @pytest.fixture
@@ -93,8 +94,8 @@ def test_the_waterfall_shows_what_each_stage_removed(pane, qtmodeltester):
     rows = [[model.index(row, column).data() for column in range(4)] for row in range(model.rowCount())]
     assert rows == [
         ["mask", "50.0%", "998 · 50.0%", "50.0%"],
-        ["temperature", "50.0%", "–", "10.0%"],
-        ["top-k", "37.5%", "1 · 25.0%", "25.0%"],
+        [stage_title("temperature"), "50.0%", "–", "10.0%"],
+        [stage_title("top-k"), "37.5%", "1 · 25.0%", "25.0%"],
     ]
     assert not pane.waterfall.isHidden()
     pane.show_position(None)

@@ -31,6 +31,7 @@ from app.workers.requests.decode import (
     Why,
 )
 from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, TableSettings, ZoneSettings
+from engine.decoding.stage_texts import stage_title
 from engine.decoding.values import Finish, SamplerSettings
 from engine.grammar.options import CompileOptions
 from engine.models.uniform import UniformSource
@@ -124,7 +125,7 @@ def test_why_names_the_stage_that_removes_a_token(worker):
         assert answer.removed_by == ("suppress", ui_text("decoding.suppressed.contains", text="e"))
     assert worker(Why(A)).removed_by is None
     assert worker(Why(EOS)).removed_by is None  # that is the grammar's own no
-    assert "suppress" in worker(Lookup('"e"')).verdicts[0]
+    assert stage_title("suppress") in worker(Lookup('"e"')).verdicts[0]
     assert worker(Force(E)).note.startswith(
         ui_text("workers.decode.forced_against.processors", token="e", verdict="").partition("()")[0]
     )
@@ -136,7 +137,7 @@ def test_processors_that_leave_no_token_say_so_before_a_step(worker):
     order = "bias", "top-k", "grammar"
     view = worker(SetPipeline(PipelineSettings(order=order, bias=(("e", 3.0),))))
     assert (view.position.emptied_by, view.position.finish) == ("grammar", None)
-    assert view.dead_end.startswith("the stage `grammar` leaves no token: earlier stages removed")
+    assert view.dead_end.startswith(f"the stage `{stage_title('grammar')}` leaves no token: earlier stages removed")
     assert worker(SetPipeline(PipelineSettings())).dead_end == ""
 
 
@@ -144,7 +145,7 @@ def test_a_dead_end_says_which_stage_is_empty(worker):
     worker(SetPipeline(PipelineSettings(pattern="DIGIT+")))
     view = worker(StepOnce())
     assert view.position.finish is Finish.DEAD_END
-    assert "`pattern`" in view.dead_end
+    assert f"`{stage_title('pattern')}`" in view.dead_end
 
 
 def test_a_document_brings_its_stages_and_a_new_process_gets_them():

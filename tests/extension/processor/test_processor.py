@@ -7,11 +7,12 @@ from PySide6.QtCore import Qt
 
 from app.catalogue import ui_text
 from app.panes.generation.processors_dialog import ProcessorsDialog
-from app.panes.generation.processors_format import stage_title, summary
+from app.panes.generation.processors_format import summary
 from engine.cli.main import main
 from engine.compile import compile_grammar
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session.session import DecodeSession
+from engine.decoding.stage_texts import stage_title
 from engine.decoding.stages import STAGES, sampler_stages
 from engine.document.codec import DocumentError, decode, encode
 from engine.document.content import DocumentFile

@@ -9,6 +9,7 @@ from app.panes.generation.headline import Headline, assessment_of, headline_of, 
 from app.theme import Role
 from app.widgets.rich_text import prose
 from engine.compile import compile_grammar
+from engine.decoding.stage_texts import stage_title
 from engine.decoding.values import ContextState, EosState, Finish
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids
 from engine.vocabulary import Vocabulary
@@ -197,7 +198,7 @@ def test_processors_that_leave_no_token_are_named_instead_of_what_the_mask_leave
     widget = Headline()
     qtbot.addWidget(widget)
     at = replace(position(allowed=12), emptied_by="grammar")
-    assert headline(at) == text("emptied", stage="grammar")
+    assert headline(at) == text("emptied", stage=stage_title("grammar"))
     widget.show_position(at, "the stage `grammar` leaves no token: it expects `c`")
-    start, _, _ = text("emptied", stage="grammar").partition(":")
+    start, _, _ = text("emptied", stage=stage_title("grammar")).partition(":")
     assert widget.text == f"{start}: the stage “grammar” leaves no token: it expects “c”"

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 
 from app.catalogue import ui_text
 from app.panes.generation.processors_button import Processors
-from app.panes.generation.processors_format import stage_title, summary
+from app.panes.generation.processors_format import summary
 from app.workers.requests.decode import DecodeView, PipelineRefused, RefusedStage
 from engine.decoding.pipeline_settings import (
     Afterwards,
@@ -15,6 +15,7 @@ from engine.decoding.pipeline_settings import (
     TableSettings,
     ZoneSettings,
 )
+from engine.decoding.stage_texts import stage_title
 from engine.decoding.stages import STAGES
 
 FULL = PipelineSettings(
