@@ -34,6 +34,7 @@ COMMANDS: Final = (
     "audit",
     "reduce",
     "test",
+    "fuzz",
     "bench",
     "probe-keywords",
 )

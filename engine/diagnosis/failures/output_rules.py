@@ -290,13 +290,19 @@ def _any_violation(examined: Examination) -> Finding | None:
     return Finding(Cause.SCHEMA_VIOLATION, sentence, detail, places=(*places, output_place(examined, examined.legal)))
 
 
+def _has_answer_after_thought(examined: Examination) -> bool:
+    """Return whether a text that begins legally follows a thought."""
+    end = examined.thought_end
+    return end is not None and examined.reach(examined.data[end:].lstrip()) > EARLY
+
+
 def _is_unconstrained(examined: Examination) -> bool:
     """Return whether the output left the language at once, no legal text begins later, and nothing repairs it."""
     return (
         examined.is_illegal
         and examined.legal <= EARLY
         and not examined.later_start
-        and not (examined.thought_end is not None and examined.thought_end < len(examined.data))
+        and not _has_answer_after_thought(examined)
         and examined.counterfactual is None
         and not examined.is_repairable
         and not (examined.is_accepting and examined.legal and not examined.is_json and not examined.rest[:1].isalnum())

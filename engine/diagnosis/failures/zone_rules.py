@@ -32,7 +32,8 @@ def _trigger_never_came(examined: Examination) -> Finding | None:
     elif (
         examined.is_illegal
         and not examined.legal
-        and examined.thought_end == len(examined.data)
+        and examined.thought_end is not None
+        and not examined.data[examined.thought_end :].strip()
         and _json_within(examined, 0) is None
     ):
         triggers = ("</think>",)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 _LONGEST: Final = 2_000
@@ -49,7 +50,8 @@ class JsonMutator:
             changed = self._changed(value)
             if self._draw.random() < 0.3:
                 changed = self._changed(changed)
-            yield json.dumps(changed, ensure_ascii=False, separators=(",", ":"))
+            with suppress(ValueError):  # a number that Python reads as infinite
+                yield json.dumps(changed, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
     def _changed(self, value: Any) -> Any:
         draw = self._draw

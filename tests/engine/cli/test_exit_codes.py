@@ -36,6 +36,7 @@ SUCCESS = {
     "reduce": ("--check", f"'{sys.executable}' -c ''", "--notation", "json_schema", "{document}"),
     "audit": ("--tokenizer", str(ROOT / "resources/models/records")),
     "test": ("{document}",),
+    "fuzz": ("{schema}", "--texts", "3"),
     "bench": (*REGEX, "ab", "--text", "ab", *MODEL, "--engines", "turnstile"),
     "probe-keywords": ("--engine", "turnstile"),
 }
@@ -53,6 +54,7 @@ NEGATIVE = {
     "reduce": ("--check", f"'{sys.executable}' -c 'raise SystemExit(1)'", "--notation", "json_schema", "{document}"),
     "audit": (*MODEL, "--width", "7"),
     "test": ("{cases}",),
+    "fuzz": ("{schema}", "--additional", "closed"),
     "bench": (*REGEX, "(ab", "--text", "ab", *MODEL),
     "probe-keywords": ("--engine", "xgrammar-open"),  # not installed by the extra `test`
 }
@@ -75,7 +77,10 @@ def files(tmp_path):
     cut_off.write_text('{"notation": "regex", "grammar": "ab", "output": "a"}')
     cases = tmp_path / "cases.toml"
     cases.write_text('[[case]]\nnotation = "regex"\ngrammar = "ab"\naccept = ["a"]\n')
+    schema = tmp_path / "schema.json"
+    schema.write_text('{"type": "object", "properties": {"a": {"type": "integer"}}}')
     return {
+        "schema": schema,
         "document": document,
         "cases": cases,
         "broken": broken,

@@ -57,6 +57,8 @@ def cause_of(output, grammar=PERSON, notation="json_schema", **fields):
         ('<think>so {"name": "Ada", "age": 36}', "wrong-zone", "reasoning"),
         ('{"name": "{"name": "Ada", "age": 36}', "wrong-zone", "twice"),
         ("<think>hm, let me see", "trigger-never-came", ""),
+        ("<think>hm, let me see</think>\n\n", "trigger-never-came", ""),
+        ("<think>hm</think>\n\nSure! Here you are.", "constraint-off", ""),
         ('{"name": "Ada",' + " " * 300, "whitespace-loop", ""),
         ('{"name": "Ada",' + "\n " * 60 + '"age": 36}', "whitespace-loop", ""),
         ('{"name": "' + "ha" * 60, "repetition-loop", ""),
