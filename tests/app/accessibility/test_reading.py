@@ -130,9 +130,9 @@ def test_the_first_cell_of_a_row_tells_the_rest_of_it(stepped):
     for table in (panes.generation.candidates.table, panes.automaton.table, panes.view("tests").table):
         first = table.model().index(0, 0)
         told[table.accessibleName()] = str(first.data(Qt.ItemDataRole.AccessibleDescriptionRole))
-    assert told["Candidates for the next token"].startswith(("allowed, Token ", "not allowed, Token "))
+    assert told[ui_text("generation.candidates.name")].startswith(("allowed, Token ", "not allowed, Token "))
     assert ui_text("automaton.states.column.leads_to") in told[ui_text("automaton.states.name")]
-    assert "Should be accepted, Text abc" in told["Test strings"]
+    assert "Should be accepted, Text abc" in told[ui_text("test_strings.table.name")]
 
 
 def test_every_dialog_too(stepped):

@@ -3,9 +3,10 @@
 import re
 
 import pytest
+from catalogue_texts import shows
 from model_doubles import decode_handler
 
-from app.catalogue import ui_text
+from app.catalogue import capitalised, ui_text
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.session import Session, WorkerPool
 from app.workers.requests.decode import Force, Restart, Take
@@ -60,7 +61,7 @@ def take(session, qtbot, text):
 
 def test_a_run_stops_at_a_rule_and_goes_on_from_there(opened, qtbot):
     session = opened(GBNF, breakpoints=(Breakpoint(BreakpointKind.RULE, "more", label="more"),))
-    assert run(session, qtbot) == "Breakpoint: stopped before “c”, which enters the rule more"
+    assert run(session, qtbot) == ui_text("session.run.breakpoint_before", token="c", names="the rule more")
     assert re.fullmatch(r"\([ab]{3}", output(session))
     session.debugging.toggle(Breakpoint(BreakpointKind.RULE, "tail"))
     assert "tail" in run(session, qtbot)
@@ -72,7 +73,9 @@ def test_a_run_stops_at_a_rule_and_goes_on_from_there(opened, qtbot):
 def test_one_that_is_switched_off_stops_nothing(opened, qtbot):
     off = Breakpoint(BreakpointKind.RULE, "more", enabled=False)
     session = opened(GBNF, breakpoints=(off,))
-    assert run(session, qtbot, RunUntil(Goal.RULE_EXIT, "word")) == "The rule word is over"
+    assert run(session, qtbot, RunUntil(Goal.RULE_EXIT, "word")) == capitalised(
+        ui_text("decoding.run.rule_exit", name="word")
+    )
 
 
 def test_over_and_out(opened, qtbot):
@@ -91,7 +94,7 @@ def test_a_place_in_a_regular_expression(opened, qtbot):
     session = opened("[ab]{5}x[yz]{2}", "regex")
     session.debugging.toggle_at(7)
     qtbot.waitUntil(lambda: bool(session.debugging.breakpoints))
-    assert run(session, qtbot) == "Breakpoint: stopped before “x”, which enters x"
+    assert run(session, qtbot) == ui_text("session.run.breakpoint_before", token="x", names="x")
     assert len(output(session)) == 5
     session.debugging.toggle_at(7)
     qtbot.waitUntil(lambda: not session.debugging.breakpoints)
@@ -119,7 +122,7 @@ def test_a_state_of_a_rule_waits_until_the_places_are_known(opened, qtbot):
 
 def test_the_end_and_a_count(opened, qtbot):
     session = opened("[ab]{9}", "regex")
-    assert run(session, qtbot, RunUntil(Goal.TOKENS, count=4)) == "4 tokens were taken"
+    assert run(session, qtbot, RunUntil(Goal.TOKENS, count=4)) == ui_text("decoding.run.tokens", count=4)
     assert run(session, qtbot) == ""
     assert session.decoding.view.position.finish is Finish.STOP or session.decoding.view.position.accepting
 
@@ -171,7 +174,9 @@ def test_a_part_of_a_schema(opened, qtbot):
     qtbot.waitUntil(lambda: bool(session.debugging.breakpoints))
     assert session.debugging.breakpoints[0].name == "/items"
     for items in (0, 1, 2):
-        assert re.fullmatch("Breakpoint: stopped before “[12]”, which enters /items", run(session, qtbot))
+        assert shows(run(session, qtbot), "session.run.breakpoint_before", names="/items")
         assert len(re.findall("[12]", output(session))) == items
     session.debugging.set_breakpoints(())
-    assert run(session, qtbot, RunUntil(Goal.RULE_EXIT, "/items")) == "The rule /items is over"
+    assert run(session, qtbot, RunUntil(Goal.RULE_EXIT, "/items")) == capitalised(
+        ui_text("decoding.run.rule_exit", name="/items")
+    )

@@ -3,6 +3,7 @@
 import pytest
 from decode_views import position, trace, view
 
+from app.catalogue import ui_text
 from app.session import Notification
 from app.window import screen_reader
 from engine.decoding.values import Finish
@@ -61,7 +62,7 @@ def test_a_grammar_that_breaks_and_is_mended_says_so_once(desk, said):
     edit.undo()
     desk.wait(lambda: not desk.session.compiling.stale_reason)
     assert sum("error" in text for text, _ in said) == 2
-    assert said[-1] == ("No error any more", False)
+    assert said[-1] == (ui_text("window.screen_reader.no_error"), False)
 
 
 def test_an_end_is_told_with_the_output(desk, said):

@@ -9,13 +9,14 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication
 
 from app import diagnostic_log
+from app.catalogue import ui_text
 from app.window.stall_watch import StallWatch
 
 
 def test_copy_details_copies_versions_and_says_so(desk):
     desk.window.commands["help.details"].trigger()
     assert "Python 3." in QApplication.clipboard().text()
-    assert "were copied" in desk.window.banners.banners[-1].notification.text
+    assert desk.window.banners.banners[-1].notification.text == ui_text("window.main.details_copied")
 
 
 @pytest.mark.parametrize("opens", [True, False])
@@ -31,7 +32,7 @@ def test_show_log_folder_opens_it_or_says_where_it_is(desk, tmp_path, monkeypatc
 
 def test_a_window_without_a_log_says_so(desk):
     desk.window.commands["help.log"].trigger()
-    assert "writes no log" in desk.window.banners.banners[-1].notification.text
+    assert desk.window.banners.banners[-1].notification.text == ui_text("window.main.no_log")
 
 
 def test_a_stall_of_the_event_loop_is_logged_with_the_work_in_it(qtbot, caplog, monkeypatch):

@@ -1,5 +1,6 @@
 from PySide6.QtCore import Qt
 
+from app.catalogue import ui_text
 from app.dialogs.palette import CommandPalette, matches
 
 
@@ -16,7 +17,7 @@ def test_the_palette_finds_and_runs_a_command(desk):
 def test_the_palette_says_when_nothing_matches(desk):
     palette = CommandPalette(desk.window.commands, desk.window)
     palette.field.setText("zzz")
-    assert palette.list.item(0).text() == "No command matches"
+    assert palette.list.item(0).text() == ui_text("dialogs.palette.empty")
     desk.qtbot.keyClick(palette.field, Qt.Key.Key_Return)
 
 

@@ -109,7 +109,7 @@ def test_the_status_line_tells_sizes_and_mass(status):
     status.show_view(DecodeView(position=position()), drawn("ab"), frozenset({0}))
     assert status.texts[0] == "3 states · 2 edges · compiled in 1.2 ms"
     assert status.texts[1] == "1,234 of 49,152 allowed · Z 3.1% · mask 12 µs"
-    assert status.texts[2] == "No end yet, expects “a”"
+    assert status.texts[2] == ui_text("window.status.no_end_expects", expected="“a”")
 
 
 def test_the_status_line_counts_characters_as_the_header_does(status):
@@ -128,7 +128,7 @@ def test_the_status_line_counts_characters_as_the_header_does(status):
 )
 def test_the_status_line_says_in_words_what_is_expected(status, pattern, expected):
     status.show_view(DecodeView(position=position()), drawn(pattern), frozenset({0}))
-    assert status.texts[2] == f"No end yet, expects {expected}"
+    assert status.texts[2] == ui_text("window.status.no_end_expects", expected=expected)
 
 
 @pytest.mark.parametrize(

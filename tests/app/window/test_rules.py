@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from model_doubles import LETTERS
 
+from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.workers.requests.decode import Take
 
@@ -47,7 +48,7 @@ def test_a_schema_is_drawn_by_its_rules_and_a_step_moves_the_light(desk):
         return {scene.diagram.labels[key] for key in scene.highlights.next_edges} if scene.diagram else set()
 
     desk.wait(lambda: not desk.session.step_refusal and lit() == {"“{”"})
-    assert pane.level_bar.rule_box.currentText() == "One rule"
+    assert pane.level_bar.rule_box.currentText() == ui_text("automaton.levels.all_rule", count=1)
     assert pane.level_bar.note.text().startswith("Spelling is plain")
     for char, expected in (("{", {'"a":', "“}”"}), ('"', {'"a":'}), ("a", {'"a":'})):
         desk.session.decoding.ask(Take(LETTERS.index(char.encode())))

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from app.catalogue import ui_text
 from app.document.gallery import examples
 from app.pasting import read_paste, read_response
 from engine.decoding.values import Chat, SamplerSettings
@@ -56,8 +57,11 @@ def test_a_grammar_in_a_string_is_found_too():
 
 
 def test_a_code_block_is_taken_off():
-    assert unwrapped('```json\n{"type": "null"}\n```') == ('{"type": "null"}\n', "the code block")
-    assert unwrapped(f"```gbnf\n{GBNF}```\n") == (GBNF, "the code block")
+    assert unwrapped('```json\n{"type": "null"}\n```') == (
+        '{"type": "null"}\n',
+        ui_text("window.notation.fragment.code_block"),
+    )
+    assert unwrapped(f"```gbnf\n{GBNF}```\n") == (GBNF, ui_text("window.notation.fragment.code_block"))
     inner = json.dumps({"schema": SCHEMA})
     assert unwrapped(f"```\n{inner}\n```")[1] == "schema"
 

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
+from app.catalogue import ui_text
 from app.graph.draw.diagram import diagram_of, request_of
 from app.graph.draw.image_files import dot_of, save
 from app.graph.draw.scene import AutomatonScene
@@ -64,7 +65,7 @@ def test_what_cannot_be_written_is_told(scene: AutomatonScene, tmp_path: Path) -
     assert ".svg, .png, .dot" in save(scene, tmp_path / "a.gif")
     for suffix in ("svg", "png", "dot"):
         assert "cannot be written" in save(scene, tmp_path / "no" / f"a.{suffix}")
-    assert "no drawing" in save(AutomatonScene(), tmp_path / "a.svg")
+    assert save(AutomatonScene(), tmp_path / "a.svg") == ui_text("graph.save.no_drawing")
     assert dot_of(AutomatonScene()) == ""
 
 

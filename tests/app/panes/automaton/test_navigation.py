@@ -85,7 +85,7 @@ def test_many_states_open_on_regions_with_the_live_path_lit(pane: AutomatonPane)
     shown = Shown(pane, COUNTER)
     assert shown.names == ["[A-Z]+", ":␣", "[0-9]{0,200}", "\\n", "end"]
     assert pane.header.counts.text() == "5 regions of 205 states · 5 edges"
-    assert pane.header.all_button.text() == "Draw all 205"
+    assert pane.header.all_button.text() == ui_text("automaton.header.all.fragment.label", total=205)
     assert pane.scene.diagram is not None
     assert pane.scene.diagram.folded == {0, 2}
     shown.write("AB: 12")

@@ -251,7 +251,7 @@ def test_many_states_are_drawn_around_the_live_one(pane: AutomatonPane, asked: l
 
 def test_all_are_drawn_on_demand(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:
     pane.show_dfa(chain(100), 1)
-    assert pane.header.all_button.text() == "Draw all 100"
+    assert pane.header.all_button.text() == ui_text("automaton.header.all.fragment.label", total=100)
     qtbot.mouseClick(pane.header.all_button, Qt.MouseButton.LeftButton)
     assert drawn_states(pane) == 100
     assert pane.header.counts.text() == "100 states · 99 edges"
@@ -262,7 +262,7 @@ def test_all_are_drawn_on_demand(pane: AutomatonPane, asked: list[LayoutRequest]
 def test_too_many_are_not_drawn_at_all(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
     pane.show_dfa(chain(2_001), 1)
     assert not pane.header.all_button.isEnabled()
-    assert pane.header.all_button.text() == "Draw all (up to 2,000)"
+    assert pane.header.all_button.text() == ui_text("automaton.header.all.fragment.too_many", limit=2000)
 
 
 def test_a_part_of_a_larger_automaton_says_so(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
