@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from catalogue_texts import shows
 from model_doubles import LETTERS
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
@@ -131,7 +132,7 @@ def test_what_cannot_be_drawn_otherwise_is_not_offered_and_says_why(desk):
     desk.document.replace(DocumentFile(grammar=grammar, model=ModelPart("letters")))
     desk.wait(lambda: header.merge_button.isHidden() and not desk.session.step_refusal)
     assert not merge.isEnabled()
-    assert "choose Live" in merge.toolTip()
+    assert shows(merge.toolTip(), "window.command.merge_unavailable")
     desk.qtbot.mouseClick(desk.panes.automaton.level_bar.live_button, Qt.MouseButton.LeftButton)
     desk.wait(merge.isEnabled)
     assert merge.toolTip().startswith("Draw each forced run")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from catalogue_texts import shows
 from PySide6.QtCore import Qt
 
 from app.catalogue import ui_text
@@ -41,7 +42,7 @@ def test_a_click_tells_what_the_tests_use(desk, notation, text, tests):
     desk.qtbot.mouseClick(pane.footer.coverage_button, LEFT)
     assert desk.window.commands["automaton.coverage"].isChecked()
     desk.wait(lambda: bool(pane.scene.highlights.covered and pane.scene.highlights.uncovered))
-    assert "Green band" in pane.coverage_banner.text()
+    assert shows(pane.coverage_banner.text(), "automaton.coverage.tests")
 
 
 def test_a_test_that_is_added_lights_up(desk):

@@ -51,7 +51,7 @@ def test_a_breakpoint_at_the_cursor_stops_a_run_and_is_listed(rules):
     desk.wait(lambda: bool(desk.document.content.breakpoints))
     assert panes.view("breakpoints").model.rows[0].name == "more"
     press(desk, Qt.Key.Key_F5)
-    assert ended(desk) == "Breakpoint: stopped before “c”, which enters the rule more"
+    assert ended(desk) == ui_text("session.run.breakpoint_before", token="c", names="the rule more")
     assert re.fullmatch(rb"\([ab]{3}", desk.output)
     assert panes.view("breakpoints").table.currentIndex().row() == 0
     press(desk, Qt.Key.Key_F5)  # and on to the end, past it
@@ -116,7 +116,7 @@ def test_run_until_by_its_popover(rules):
     assert popover.rule.findText("more") >= 0
     popover.count.setValue(2)
     rules.qtbot.mouseClick(popover.run, LEFT)
-    assert ended(rules) == "2 tokens were taken"
+    assert ended(rules) == ui_text("decoding.run.tokens", count=2)
     assert len(rules.session.decoding.view.trace.path) == 2
 
 
@@ -300,10 +300,12 @@ def test_a_run_that_something_else_stops_says_by_what(desk):
     desk.wait(lambda: len(desk.output) > 2)
     chips = generation.output.chips
     desk.qtbot.mouseClick(chips.viewport(), LEFT, pos=chips.rect_of(0).center().toPoint())
-    assert ended(desk) == "The run stopped: another step was selected"
+    assert ended(desk) == ui_text("session.run.stopped", reason=ui_text("session.run.fragment.go_to"))
     desk.wait(lambda: not desk.session.worker_pool.decode.pending)
     assert len(desk.output) == 1
-    assert ended(desk) == "The run stopped: another step was selected"  # the views that followed left it
+    assert ended(desk) == ui_text(
+        "session.run.stopped", reason=ui_text("session.run.fragment.go_to")
+    )  # the views that followed left it
     press(desk, Qt.Key.Key_F5)
     desk.wait(lambda: len(desk.output) > 2)
     press(desk, Qt.Key.Key_F5)

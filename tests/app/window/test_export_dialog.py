@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from catalogue_texts import shows
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
@@ -93,7 +94,7 @@ def test_a_file_is_chosen_written_and_checked(desk, tmp_path, monkeypatch):
     assert asked[0].endswith(".lark")
     assert dialog.verdict.isVisible()
     assert dialog.verdict.text().startswith("Wrote a.lark, ")
-    assert "Read back and checked: " in dialog.verdict.text()
+    assert shows(dialog.verdict.text(), "export.checked.walks")
     assert "START:" in path.read_text()
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: ("", ""))
     press(desk, dialog.write_button)
@@ -110,7 +111,7 @@ def test_a_folder_shows_its_files_and_is_written(desk, tmp_path, monkeypatch):
     desk.open("a+b")
     dialog = opened(desk)
     click(desk, dialog, "requests")
-    assert dialog.write_button.text() == "Write folder…"
+    assert dialog.write_button.text() == ui_text("dialogs.export.write_folder")
     assert dialog.options.name.isVisible()
     files = [dialog.preview.files.item(row).text() for row in range(dialog.preview.files.count())]
     assert files[:2] == ["README.md", "llama-server.json"]
@@ -151,7 +152,7 @@ def test_what_does_not_fit_says_why_and_a_depth_mends_it(desk):
     open_gbnf(desk, NESTED)
     dialog = opened(desk)
     click(desk, dialog, "regex")
-    assert "its rules nest without bound; give a depth to cut them at" in dialog.preview.message.text()
+    assert shows(dialog.preview.message.text(), "export.refusal.fragment.nests_without_bound")
     assert dialog.targets.currentItem().toolTip().startswith("Its rules nest")
     assert dialog.targets.currentItem().font().italic()
     assert not dialog.write_button.isEnabled()
@@ -187,7 +188,7 @@ def test_an_open_schema_fits_more_targets_once_it_is_closed(desk):
     click(desk, dialog, "gbnf")
     assert dialog.close_objects.isHidden()
     click(desk, dialog, "regex")
-    assert "allows additional properties, so it needs a stack" in dialog.preview.message.text()
+    assert shows(dialog.preview.message.text().lower(), "export.refusal.fragment.open_objects")
     press(desk, dialog.close_objects)
     assert desk.document.content.grammar.additional == "closed"
     desk.wait(lambda: dialog.write_button.isEnabled() and not dialog.is_waiting and dialog.target == "regex")
@@ -312,7 +313,7 @@ def test_what_fails_is_told(alone):
     assert "it broke" in alone.verdict.text()
     alone.begin()
     alone.show_list(ExportList((), "No grammar has compiled yet"))
-    assert alone.preview.message.text() == "No grammar has compiled yet"
+    assert alone.preview.message.text() == ui_text("workers.no_grammar")
 
 
 def test_a_file_that_is_no_text_says_so(alone):
@@ -376,5 +377,5 @@ def test_a_large_export_is_not_made_for_its_preview(monkeypatch):
     request = CompileRequest(1, "regex", "[a-z]{9}", CompileOptions())
     for target in ("json", "safetensors"):
         answer = export(ExportRequest(request, target), compiled, vocabulary, CancelToken())
-        assert answer.estimate == "about 0 MB are expected (234 transitions)"
+        assert answer.estimate == ui_text("export.report.fragment.forecast", size=0, transitions=234)
         assert (answer.files, answer.error) == ((), "")

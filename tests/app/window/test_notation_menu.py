@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from catalogue_texts import shows
 from lockstep import excess
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QMessageBox
@@ -154,7 +155,7 @@ def test_a_conversion_is_seen_before_it_is_made_and_is_one_step_of_undo(desk, no
     desk.wait(lambda: not dialog.is_waiting)
     seen = dialog.text.text()
     assert seen
-    assert "Read back and checked" in dialog.result_label.text()
+    assert shows(dialog.result_label.text(), "export.checked.walks")
     assert desk.document.content.grammar == before, "nothing is done yet"
     answer(desk, "Convert")
     converted = desk.document.content.grammar
@@ -176,7 +177,7 @@ def test_an_open_schema_is_converted_to_a_regex_once_it_is_closed(desk):
     before = desk.document.content.grammar
     dialog = desk.window.notation_menu.ask("Regex · Python")
     desk.wait(lambda: not dialog.is_waiting)
-    assert "allows additional properties" in dialog.message.text()
+    assert shows(dialog.message.text().lower(), "export.refusal.fragment.open_objects")
     assert not dialog.accept_button.isEnabled()
     desk.qtbot.mouseClick(dialog.close_objects, Qt.MouseButton.LeftButton)
     desk.wait(lambda: not dialog.is_waiting)
@@ -227,7 +228,7 @@ def test_a_broken_text_is_not_converted_but_may_be_what_it_reads_as(desk):
     desk.qtbot.mouseClick(hint_of(desk).button, Qt.MouseButton.LeftButton)  # it stays a regex
     dialog = desk.window.notation_menu.ask("GBNF")
     desk.wait(lambda: not dialog.is_waiting)
-    assert "The grammar has an error" in dialog.message.text()
+    assert shows(dialog.message.text(), "workers.convert.error")
     assert not dialog.accept_button.isEnabled()
     dialog.choice_buttons[ConversionChoice.REINTERPRET].click()
     desk.wait(lambda: not dialog.is_waiting)

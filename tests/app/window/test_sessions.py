@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from catalogue_texts import shows
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu, QMessageBox
@@ -292,7 +293,7 @@ def test_what_another_window_wrote_is_not_replaced_unasked(desk, tmp_path, monke
     document_file.write_document(path, theirs)
     desk.qtbot.keyClicks(desk.panes.editor.edit, "d")
     save.trigger()
-    assert "Another window or program wrote shared.turnstile" in asked[0]
+    assert shows(asked[0], "window.files.changed_text", name="shared.turnstile")
     assert document_file.read_document(path) == theirs
     assert desk.document.is_modified
     choice = QMessageBox.StandardButton.Save

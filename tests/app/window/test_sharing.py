@@ -6,10 +6,12 @@ import json
 import re
 
 import pytest
+from catalogue_texts import shows
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QPushButton
 
+from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.workers.requests.decode import ShareTrace
 
@@ -60,7 +62,7 @@ def test_a_trace_with_its_branches_is_shared(desk, chosen, tmp_path, monkeypatch
     banner = share(desk)
     assert chosen["name"].endswith("Untitled.html")
     assert banner.notification.severity == "hint"
-    assert banner.notification.text.startswith("Shared as page.html: 3 steps in ")
+    assert shows(banner.notification.text, "window.command.shared", name="page.html", count=3)
     found = data_of(tmp_path / "page.html")
     assert (found["grammar"], found["notation"], found["prompt"]) == ("[ab]{5,9}c", "regex", [["", "another"]])
     assert [len(branch["steps"]) for branch in found["branches"]] == [0, 3]
@@ -85,7 +87,7 @@ def test_what_cannot_be_written_is_told_with_a_way_on(desk, chosen, tmp_path):
     banner = share(desk)
     assert banner.notification.severity == "error"
     assert "No such file or directory" in banner.notification.text
-    assert banner.notification.button == "Share as…"
+    assert banner.notification.button == ui_text("window.command.share_as")
     assert desk.window.banners.isVisible()
 
 
@@ -93,7 +95,7 @@ def test_nobody_asks_for_a_page_that_has_no_place(desk, chosen):
     desk.open("ab")
     before = len(desk.window.banners.banners)
     desk.window.commands["file.share"].trigger()
-    assert chosen["title"] == "Share as HTML"
+    assert chosen["title"] == ui_text("window.command.share_title")
     assert not any(isinstance(request, ShareTrace) for request in desk.session.worker_pool.decode.pending)
     assert len(desk.window.banners.banners) == before
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from catalogue_texts import shows
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -54,7 +55,7 @@ def test_a_failing_grammar_and_its_output_get_one_sentence(desk):
     paste(desk, dialog, '{"name": "Ada", "')
     assert dialog.cause.text() == "cut-off"
     assert "Cut off at token 17: the shortest legal ending needed 7 more, the budget had 3." in dialog.details.lines
-    assert any("could not be finished in time" in line for line in dialog.details.lines)
+    assert any(shows(line, "verdicts.budget.late") for line in dialog.details.lines)
     dialog.finish.setCurrentIndex(1)
     desk.wait(lambda: dialog.question.finish == "length" and dialog.found is not None)
 
@@ -409,7 +410,7 @@ def test_an_end_is_told_of_too(desk):
     desk.open("a")
     headline = desk.panes.generation.headline
     desk.window.commands["run.run"].trigger()
-    desk.wait(lambda: "It stopped because <end> was taken" in headline.text)
+    desk.wait(lambda: shows(headline.text, "generation.headline.stopped.token", token="<end>"))
 
 
 def test_a_full_context_is_told_as_such(real_desk):
@@ -446,11 +447,11 @@ def test_a_grammar_edited_mid_trace(desk):
     taken = len(desk.session.decoding.view.trace.path)
     # A broken grammar disables Step and says why; Back and inspection work.
     desk.panes.editor.edit.setPlainText("aa(")
-    desk.wait(lambda: "fix it to continue" in desk.session.step_refusal)
+    desk.wait(lambda: shows(desk.session.step_refusal, "session.refusal.stale"))
     step = desk.window.commands["run.step"]
     assert not step.isEnabled()
-    assert "The grammar has an error" in step.toolTip()
-    assert "fix it to continue" in desk.panes.generation.headline.text
+    assert ui_text("session.stale.errors", count=1) in step.toolTip()
+    assert shows(desk.panes.generation.headline.text, "session.refusal.stale")
     QTest.keyClick(desk.window, Qt.Key.Key_Return, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     desk.wait(lambda: len(desk.output or b"") < len(before))
     last = desk.session.decoding.view.trace.path[-1]
