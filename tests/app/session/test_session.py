@@ -10,12 +10,14 @@ from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPar
 from app.graph.layout.types import LayoutRequest
 from app.jobs import group
 from app.session import Session, WorkerPool
+from app.workers.protocol import sentence
 from app.workers.requests.decode import Back, Begin, Lookup, OpenModel, StepOnce, Take
 from app.workers.requests.export import ExportOptionsMessage
 from engine import compile_grammar
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Finish, SamplerSettings
+from engine.models.source import ModelError
 
 HOUR_MS = 3_600_000
 
@@ -298,7 +300,7 @@ def test_a_model_that_fails_to_load_is_told_and_the_old_one_serves(ready, qtbot)
         ready.decoding.open_model("broken")
     alarm = blocker.args[0]
     assert alarm.target == "generation"
-    assert "broken" in alarm.details
+    assert alarm.details.startswith(sentence(ModelError("errors.models.silent_pip")))
     assert "Letters is still in use" in alarm.details
     assert can_step(ready)
     assert ready.decoding.spec == "letters"
