@@ -166,12 +166,15 @@ class DiagnosisView(QScrollArea):
             sentence = Label(prose(violation.sentence), wraps=True, is_html=True)
             sentence.setAccessibleName(unmarked(violation.sentence))
             grid.addWidget(sentence, row, 1)
+            repairs = QVBoxLayout()
+            repairs.setSpacing(2)
             fix = repair_of_output(violation)
             if fix is not None:
-                grid.addWidget(self._repair(fix), row, 2)
+                repairs.addWidget(self._repair(fix))
             schema_fix = repair_of_schema(violation)
             if schema_fix is not None:
-                grid.addWidget(self._schema_repair(schema_fix), row, 3)
+                repairs.addWidget(self._schema_repair(schema_fix))
+            grid.addLayout(repairs, row, 2)
         if len(self._violations) > MOST_ROWS:
             more = Label(ui_text("dialogs.check.more", count=len(self._violations) - MOST_ROWS))
             more.setProperty("role", "muted")
