@@ -22,7 +22,7 @@ SUFFIX = ".html"
 
 
 class Sharing(QObject):
-    """The handler of "Share as HTML…"."""
+    """The handler of "Share as HTML…" and "Save bug bundle…"."""
 
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)
@@ -33,21 +33,44 @@ class Sharing(QObject):
     @command("file.share", "Ctrl+Shift+H", place=(3, 2), icon="ph.share-network")
     def share_chosen(self) -> None:
         """Ask for a file and write the page to it."""
+        title, kinds = ui_text("window.command.share_title"), ui_text("window.command.share_filter", patterns="*.html")
+        if path := self._choose(title, kinds, SUFFIX):
+            self._session.decoding.share(path)
+
+    @command("file.bundle", "Ctrl+Shift+B", place=(3, 3))
+    def bundle_chosen(self) -> None:
+        """Ask for a file and write the bug bundle to it."""
+        title, kinds = ui_text("window.command.bundle_title"), ui_text("window.command.bundle_filter", patterns="*.zip")
+        if path := self._choose(title, kinds, ".zip"):
+            self._session.decoding.share(path, as_bundle=True)
+
+    def _choose(self, title: str, kinds: str, suffix: str) -> str:
+        """Ask for a file to write; return its path, or an empty text.
+
+        Args:
+            title: the title of the dialog.
+            kinds: its filter.
+            suffix: the suffix of a file that has none.
+        """
         document = self._session.document
         folder = document.path.parent if document.path else Path.home()
         name = re.sub(r'[\x00-\x1f/\\:*?"<>|]+', "-", document.title).strip(" .-") or "trace"
-        chosen, _ = QFileDialog.getSaveFileName(
-            self._window,
-            ui_text("window.command.share_title"),
-            str(folder / f"{name}{SUFFIX}"),
-            ui_text("window.command.share_filter", patterns=f"*{SUFFIX}"),
-        )
-        if chosen:
-            path = Path(chosen)
-            self._session.decoding.share(str(path if path.suffix else path.with_suffix(SUFFIX)))
+        chosen, _ = QFileDialog.getSaveFileName(self._window, title, str(folder / f"{name}{suffix}"), kinds)
+        path = Path(chosen)
+        return "" if not chosen else str(path if path.suffix else path.with_suffix(suffix))
 
     def _on_shared(self, answer: ShareAnswer) -> None:
-        if answer.error:
+        if answer.as_bundle:
+            again = ui_text("common.button.save_as")
+            if answer.error:
+                notification = Notification("window", answer.error, button=again, action=self.bundle_chosen)
+            else:
+                name, left_out = Path(answer.path).name, ", ".join(answer.left_out)
+                key = "bundled_without" if left_out else "bundled"
+                fields = {"left_out": left_out} if left_out else {}
+                text = ui_text(f"window.command.{key}", name=name, count=answer.steps, **fields)
+                notification = Notification("window", text, severity="hint")
+        elif answer.error:
             notification = Notification(
                 "window", answer.error, button=ui_text("window.command.share_as"), action=self.share_chosen
             )

@@ -57,17 +57,18 @@ from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
 
 
-def share_request(path: str, document: Document, *, is_own: bool) -> ShareTrace:
-    """Return the request that writes a document's work as a page.
+def share_request(path: str, document: Document, *, is_own: bool, as_bundle: bool = False) -> ShareTrace:
+    """Return the request that writes a document's work as a page or as a bug bundle.
 
     Args:
         path: the file.
         document: the document to share.
         is_own: whether the worker holds the document's trace, which is then not sent again.
+        as_bundle: whether a bug bundle is written.
     """
     content = document.content
     work = msgspec.structs.replace(content, title=document.title, trace=Trace() if is_own else content.trace)
-    return ShareTrace(path, work, is_own)
+    return ShareTrace(path, work, is_own, as_bundle)
 
 
 STOPPED_BY: dict[type, str] = {
@@ -347,10 +348,10 @@ class Decoding(QObject):
         """Cancel compiling a grammar; the worker keeps the old one, and no step is possible until another edit."""
         self._group.cancel(lambda request: isinstance(request, SetGrammar))
 
-    def share(self, path: str) -> None:
-        """Request a web page that replays the trace with its branches and the archived ones."""
+    def share(self, path: str, *, as_bundle: bool = False) -> None:
+        """Request a web page that replays the trace with its branches and the archived ones, or a bug bundle."""
         is_own = self._to_restore is None and self._view.model is not None
-        self.queries.share(share_request(path, self._document, is_own=is_own))
+        self.queries.share(share_request(path, self._document, is_own=is_own, as_bundle=as_bundle))
 
     def revive(self) -> None:
         """Send the complete state to a new process after the old one died."""

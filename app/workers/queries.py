@@ -44,7 +44,7 @@ from engine.decoding.generate import run_baseline, sample_many
 from engine.decoding.stage_texts import stage_title
 from engine.decoding.values import Finish, StepOrigin
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_saved, replay_text, verdict_on_error
-from engine.document.content import GrammarPart
+from engine.document.content import DocumentFile, GrammarPart
 from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
 from engine.matching.byte_descriptions import byte_name, byte_prose
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from engine.matching.token_groups import TokenGroup
     from engine.models import LogitSource
     from engine.source import CancelToken
+    from engine.vocabulary import Vocabulary
 
 PROMPT_TOKENS = 512  # the window summarises the others
 _BASELINE_STEPS = 4  # of a baseline run between two answers: the window need not draw each
@@ -220,6 +221,8 @@ class QueryHandler:
             language = None
         if grammar is not None:  # the last one that compiled is the one of the trace
             work = msgspec.structs.replace(work, grammar=GrammarPart.of(grammar))
+        if request.as_bundle:
+            return _bundled(request.path, work, language, vocabulary, job.cancel)
         try:
             document = build_page_data(work, language, vocabulary, job.cancel)
             size = write_page(Path(request.path), page(document))
@@ -237,6 +240,35 @@ class QueryHandler:
         from app.workers.exporting import export  # start-up time: 40 ms
 
         return export(request, session.grammar, session.model.vocabulary, job.cancel)
+
+
+def _bundled(
+    path: str,
+    work: DocumentFile,
+    language: CompiledGrammar | None,
+    vocabulary: Vocabulary | None,
+    cancel: CancelToken,
+) -> ShareAnswer:
+    """Write a bug bundle.
+
+    Args:
+        path: its file.
+        work: the document.
+        language: what the complete output must match; None if unknown.
+        vocabulary: the vocabulary of the trace; None if it is not available.
+        cancel: cancels it.
+    """
+    from engine.diagnosis.bundle import bundle_parts, write_bundle  # start-up time
+
+    try:
+        parts = bundle_parts(work, language, vocabulary, cancel=cancel)
+        size = write_bundle(Path(path), parts)
+    except CancelledError:
+        raise
+    except EngineError as error:
+        reason = ui_text("workers.decode.not_bundled", reason=sentence(error))
+        return ShareAnswer(path, error=reason, as_bundle=True)
+    return ShareAnswer(path, size, len(parts.files), left_out=tuple(parts.left_out), as_bundle=True)
 
 
 def _with_zones(grammar: CompiledGrammar, session: DecodeSession | None) -> CompiledGrammar:

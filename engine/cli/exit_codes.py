@@ -30,6 +30,7 @@ COMMANDS: Final = (
     "mask",
     "export",
     "share",
+    "bundle",
     "forced",
     "audit",
     "reduce",

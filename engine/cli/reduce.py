@@ -86,12 +86,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _by_command(arguments: argparse.Namespace, text: str, notation: str, cancel: CancelToken) -> ReducedText:
-    command = _split(arguments.check)
+    command = split_command(arguments.check)
     if not command:
         arguments.parser.error(catalogue_text("cli.reduce.error.check"))
     with tempfile.TemporaryDirectory(prefix="turnstile-") as folder:
         candidate = Path(folder) / Path(arguments.file).name
-        check = _check_by(command, candidate, arguments.timeout or _TIMEOUT_S)
+        check = check_by(command, candidate, arguments.timeout or _TIMEOUT_S)
         return _reduced(arguments, text, notation, check, cancel)
 
 
@@ -175,7 +175,7 @@ def _notation_of(name: str, text: str) -> str:
     return likely.id
 
 
-def _split(command: str) -> list[str]:
+def split_command(command: str) -> list[str]:
     """Split a command line as the shell of the platform does, without running one."""
     try:
         return shlex.split(command)
@@ -183,7 +183,7 @@ def _split(command: str) -> list[str]:
         raise MisuseError("cli.reduce.error.quotes", reason=error) from error
 
 
-def _check_by(command: Sequence[str], candidate: Path, timeout: float) -> Callable[[str], bool]:
+def check_by(command: Sequence[str], candidate: Path, timeout: float) -> Callable[[str], bool]:
     """Return a check that writes a candidate to a file and runs a command on it; exit code 0 means that it still fails.
 
     Args:

@@ -38,9 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
     with ProgressLine() as cancel:
         vocabulary = load_vocabulary(arguments, cancel) if arguments.model or arguments.tokenizer else None
         if vocabulary is not None:
-            _check_vocabulary(work, vocabulary)
+            check_vocabulary(work, vocabulary)
         document = build_page_data(
-            _titled(work, path), _language(work, vocabulary, limits_of(arguments), cancel), vocabulary, cancel
+            titled(work, path), language_of(work, vocabulary, limits_of(arguments), cancel), vocabulary, cancel
         )
     text = page(document)
     if arguments.output == _STDOUT:
@@ -52,11 +52,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _titled(work: DocumentFile, path: Path) -> DocumentFile:
+def titled(work: DocumentFile, path: Path) -> DocumentFile:
+    """Return a document that has a title: by default the name of its file."""
     return work if work.title else msgspec.structs.replace(work, title=path.stem)
 
 
-def _check_vocabulary(work: DocumentFile, vocabulary: Vocabulary) -> None:
+def check_vocabulary(work: DocumentFile, vocabulary: Vocabulary) -> None:
     """Refuse the vocabulary of another model: its explanations would be about other tokens."""
     for node in work.trace.nodes:
         step = node.step
@@ -67,7 +68,7 @@ def _check_vocabulary(work: DocumentFile, vocabulary: Vocabulary) -> None:
             raise CommandError("cli.share.other_token", token=step.token_id)
 
 
-def _language(
+def language_of(
     work: DocumentFile, vocabulary: Vocabulary | None, limits: Limits, cancel: CancelToken
 ) -> CompiledGrammar | None:
     """Return what the output must match; None, with a message, if it cannot be determined."""

@@ -416,17 +416,19 @@ class ManyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ShareTrace(WorkerRequest["ShareAnswer"]):
-    """Write a trace as a page.
+    """Write a trace as a page, or as a bug bundle.
 
     Attributes:
         path: the file.
         work: the shared parts of the document; without its trace if the worker's own is shared.
         is_own: whether the worker's own trace is shared.
+        as_bundle: whether a bug bundle is written.
     """
 
     path: str
     work: DocumentFile
     is_own: bool
+    as_bundle: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,14 +438,18 @@ class ShareAnswer:
     Attributes:
         path: the file.
         size: in bytes.
-        steps: the number of steps of all branches.
+        steps: the number of steps of all branches; of a bundle, that of its files.
         error: why nothing was written; empty if it was.
+        left_out: of a bundle: the names of what it lacks.
+        as_bundle: whether it is a bug bundle.
     """
 
     path: str
     size: int = 0
     steps: int = 0
     error: str = ""
+    left_out: tuple[str, ...] = ()
+    as_bundle: bool = False
 
 
 @dataclass(frozen=True, slots=True)

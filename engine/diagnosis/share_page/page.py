@@ -56,12 +56,16 @@ def page(document: dict[str, Any]) -> str:
 
 
 def write_page(path: Path, text: str) -> int:
-    """Write a page and return its size in bytes; a failure keeps the existing file.
+    """Write a page as `write_whole` writes bytes."""
+    return write_whole(path, text.encode("utf-8", "replace"))  # replaces lone surrogates, which have no UTF-8
+
+
+def write_whole(path: Path, content: bytes) -> int:
+    """Write a file and return its size in bytes; a failure keeps the existing file.
 
     Raises:
         EngineError: it cannot be written, or was not read back as written.
     """
-    content = text.encode("utf-8", "replace")  # replaces lone surrogates, which have no UTF-8
     if path.is_symlink():
         path = path.resolve()  # replace the link's target, not the link
     if path.is_dir():

@@ -21,7 +21,10 @@ PAGES = (
     "view.generation",
 )
 # What opens another dialog of the system's, or none.
-NOT_OPENED = {"file.open", "file.save_as", "file.share", "automaton.save", "run.until", "edit.rename"}
+NOT_OPENED = {
+    *("file.open", "file.save_as", "file.share", "file.bundle"),
+    *("automaton.save", "run.until", "edit.rename"),
+}
 
 
 def name_of(widget: QWidget) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import zipfile
+from pathlib import Path
 
 import pytest
 from catalogue_texts import shows
@@ -125,3 +127,27 @@ def test_a_trace_whose_model_is_not_there_is_shared_as_it_was_saved(desk, chosen
     found = data_of(tmp_path / "page.html")
     assert len(found["branches"][0]["steps"]) == 2
     assert found["title"] == "Saved"
+
+
+def test_a_bug_bundle_is_saved_without_the_home_folder(desk, chosen, tmp_path):
+    desk.open("[ab]{5,9}c")
+    step(desk, 2)
+    desk.session.decoding.set_prompt(f"read {Path.home()}/notes")
+    chosen["path"] = tmp_path / "bug"
+    desk.window.commands["file.bundle"].trigger()
+    path = tmp_path / "bug.zip"
+    desk.wait(path.exists)
+    with zipfile.ZipFile(path) as archive:
+        contents = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert {"grammar.regex", "prompt.json", "ids.json", "replay.html", "manifest.json"} <= contents.keys()
+    assert all(str(Path.home()) not in text for text in contents.values())
+    assert "reduced.regex" in json.loads(contents["manifest.json"])["left_out"]
+
+
+def test_a_bundle_that_cannot_be_written_says_why(desk, chosen, tmp_path):
+    desk.open("[ab]{5,9}c")
+    (tmp_path / "bug.zip").mkdir()
+    chosen["path"] = tmp_path / "bug.zip"
+    desk.window.commands["file.bundle"].trigger()
+    desk.wait(lambda: bool(desk.window.banners.banners))
+    assert "bug.zip" in desk.window.banners.banners[-1].notification.text

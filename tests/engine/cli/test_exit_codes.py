@@ -32,6 +32,7 @@ SUCCESS = {
     "mask": (*REGEX, "ab", *MODEL),
     "export": ("--to", "gbnf", *REGEX, "ab", "--output", "-"),
     "share": ("{document}", "--output", "-"),
+    "bundle": ("{document}", "--output", "{bundle}"),
     "forced": (*REGEX, "ab", *MODEL),
     "reduce": ("--check", f"'{sys.executable}' -c ''", "--notation", "json_schema", "{document}"),
     "audit": ("--tokenizer", str(ROOT / "resources/models/records")),
@@ -50,6 +51,7 @@ NEGATIVE = {
     "mask": (*REGEX, "ab", "--text", "b", *MODEL),
     "export": ("--to", "gbnf", *REGEX, r"[^\s\S]", "--output", "-"),
     "share": ("{broken}", "--output", "-"),
+    "bundle": ("{broken}", "--output", "{bundle}"),
     "forced": (*REGEX, "ab", "--text", "b", *MODEL),
     "reduce": ("--check", f"'{sys.executable}' -c 'raise SystemExit(1)'", "--notation", "json_schema", "{document}"),
     "audit": (*MODEL, "--width", "7"),
@@ -86,6 +88,7 @@ def files(tmp_path):
         "broken": broken,
         "complete": complete,
         "cut_off": cut_off,
+        "bundle": tmp_path / "bug.zip",
         "missing": tmp_path / "missing.turnstile",
     }
 
