@@ -11,7 +11,7 @@ from engine.diagnosis.case import FinishReason
 from engine.diagnosis.failures.diagnosis import Cause, EvidenceWeight, FailurePlace
 from engine.diagnosis.failures.examination import Examination
 from engine.diagnosis.failures.llama_stacks import StackGrowth, stack_growth
-from engine.diagnosis.failures.rules import CauseRule, Finding, names_listed
+from engine.diagnosis.failures.rules import CauseRule, Finding, names_listed, server_name
 from engine.diagnosis.failures.schema_check import parts_of
 from engine.source import Diagnostic, LimitExceededError
 from engine.source.catalogue import catalogue_text, has_text
@@ -184,7 +184,7 @@ def _unsupported(examined: Examination) -> Finding | None:
     place = quoted(first.pointer) if first.pointer else catalogue_text("failures.fragment.expression")
     sentence = catalogue_text(
         f"failures.sentence.unsupported-construct.{first.effect}",
-        engines=", ".join(engines),
+        engines=", ".join(map(server_name, engines)),
         keyword=first.shown_keyword,
         place=place,
     )

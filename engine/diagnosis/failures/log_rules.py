@@ -14,7 +14,15 @@ from engine.diagnosis.case import LogFinding
 from engine.diagnosis.failures.diagnosis import Cause, EvidenceWeight, FailurePlace
 from engine.diagnosis.failures.examination import Examination
 from engine.diagnosis.failures.grammar_rules import refusals
-from engine.diagnosis.failures.rules import CauseRule, Finding, fix_text, output_place, shown, where_in_output
+from engine.diagnosis.failures.rules import (
+    CauseRule,
+    Finding,
+    fix_text,
+    output_place,
+    server_name,
+    shown,
+    where_in_output,
+)
 from engine.diagnosis.intake.log_reader import KnownMessage, known_messages
 from engine.source.catalogue import catalogue_text
 from engine.source.text import quoted
@@ -174,7 +182,7 @@ def _grammar_refused(examined: Examination) -> Finding | None:
         first = refused[0]
         sentence = catalogue_text(
             f"failures.sentence.grammar-error.{'tool' if examined.constraint.tool else 'refused'}",
-            engine=engine,
+            engine=server_name(engine),
             keyword=first.shown_keyword,
             place=quoted(first.pointer or ""),
             **({"tool": quoted(examined.constraint.tool)} if examined.constraint.tool else {}),
@@ -250,14 +258,15 @@ def _engine_difference(examined: Examination) -> Finding | None:
     (other, other_bytes), (one, one_bytes) = accepted[0], accepted[-1]
     sentence = catalogue_text(
         "failures.sentence.engine-difference.text",
-        one=one,
+        one=server_name(one),
         one_bytes=one_bytes,
-        other=other,
+        other=server_name(other),
         other_bytes=other_bytes,
         where=where_in_output(examined, other_bytes),
     )
     evidence = tuple(
-        catalogue_text("failures.evidence.accepted", engine=engine, count=count) for engine, count in accepted
+        catalogue_text("failures.evidence.accepted", engine=server_name(engine), count=count)
+        for engine, count in accepted
     )
     return Finding(
         Cause.ENGINE_DIFFERENCE,

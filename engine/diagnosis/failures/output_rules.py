@@ -231,7 +231,7 @@ def _known_treatments(examined: Examination, removed: tuple[str, ...]) -> tuple[
     return tuple(
         catalogue_text(
             f"failures.evidence.known.{key.partition('.')[0]}",
-            engines=", ".join(dict.fromkeys(names)),
+            engines=", ".join(map(server_name, dict.fromkeys(names))),
             keyword=quoted(key.partition(".")[2]),
         )
         for key, names in found.items()

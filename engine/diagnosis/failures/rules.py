@@ -17,6 +17,7 @@ from engine.diagnosis.failures.examination import Examination
 from engine.diagnosis.verdicts.verdict import position_of_byte
 from engine.source.catalogue import catalogue_text, has_text
 from engine.source.text import quoted
+from engine.targets import ENGINES, engine_record
 from engine.vocabulary.visible import visible
 
 LONGEST_EXCERPT: Final = 48
@@ -91,7 +92,9 @@ def server_text(table: str, server: str) -> str:
 
 def server_name(server: str) -> str:
     """Return the name of a server for users."""
-    return server or catalogue_text("failures.fragment.server")
+    if not server:
+        return catalogue_text("failures.fragment.server")
+    return engine_record(server).engine if server in ENGINES else server
 
 
 def shown(data: bytes | str, longest: int = LONGEST_EXCERPT) -> str:
