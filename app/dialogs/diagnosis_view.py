@@ -167,6 +167,7 @@ class DiagnosisView(QScrollArea):
             sentence.setAccessibleName(unmarked(violation.sentence))
             grid.addWidget(sentence, row, 1)
             repairs = QVBoxLayout()
+            grid.addLayout(repairs, row, 2)
             repairs.setSpacing(2)
             fix = repair_of_output(violation)
             if fix is not None:
@@ -174,7 +175,6 @@ class DiagnosisView(QScrollArea):
             schema_fix = repair_of_schema(violation)
             if schema_fix is not None:
                 repairs.addWidget(self._schema_repair(schema_fix))
-            grid.addLayout(repairs, row, 2)
         if len(self._violations) > MOST_ROWS:
             more = Label(ui_text("dialogs.check.more", count=len(self._violations) - MOST_ROWS))
             more.setProperty("role", "muted")

@@ -45,7 +45,7 @@ def rank_of(finding: Diagnostic) -> int:
 def sign_text(sign: Sign) -> str:
     """Return the name of a sign, such as "Error" or "Refused"."""
     if isinstance(sign, Effect):
-        return capitalised(ui_text(f"common.effect.{sign}"))
+        return capitalised(ui_text(f"common.fragment.effect.{sign}"))
     return ui_text(f"common.severity.{sign}")
 
 

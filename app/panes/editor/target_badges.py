@@ -44,7 +44,7 @@ def badge_of(found: Sequence[TargetDiagnostic]) -> Badge:
     """Return the badge of the findings of one line, the most severe of which is first."""
     about = [one.finding for one in found]
     effects = tuple(dict.fromkeys(one.effect for one in about))
-    words = ", ".join(ui_text(f"common.effect.{effect}") for effect in effects)
+    words = ", ".join(ui_text(f"common.fragment.effect.{effect}") for effect in effects)
     forms = (
         dict.fromkeys(one.evidence for one in about),
         dict.fromkeys(one.short_evidence for one in about),

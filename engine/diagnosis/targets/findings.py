@@ -61,12 +61,14 @@ class TargetFinding:
     def evidence(self) -> str:
         """Return where it is known from, in a few words: the kind of source, engine, version and date."""
         engine = f"{self.examined} {self.examined_version}".rstrip()
-        return catalogue_text(f"targets.evidence.{self.source}", about=", ".join(filter(None, (engine, self.date))))
+        return catalogue_text(
+            f"targets.fragment.evidence.{self.source}", about=", ".join(filter(None, (engine, self.date)))
+        )
 
     @property
     def short_evidence(self) -> str:
         """Return the kind of source and the version."""
-        return catalogue_text(f"targets.evidence.short.{self.source}", version=self.examined_version).rstrip()
+        return catalogue_text(f"targets.fragment.evidence.short.{self.source}", version=self.examined_version).rstrip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

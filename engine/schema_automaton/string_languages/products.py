@@ -18,6 +18,7 @@ takes milliseconds.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from engine.automata.byte_automaton import DEAD, MISS
@@ -60,34 +61,47 @@ def begin(
     Raises:
         TooManyLettersError: a condition has no automaton over character classes.
     """
-    formulas: list[Formula] = []
-    components: list[Component] = []
-    made: dict[Formula, Residual] = {}  # a part that occurs again is the same object, so a step computes it once
+    parts = _Parts(limits, escapes, known, by_characters=by_characters)
+    return parts.start(formula), parts.components, parts.formulas
 
-    def start(part: Formula) -> Residual:
-        if part not in made:
-            made[part] = start_new(part)
-        return made[part]
 
-    def start_new(part: Formula) -> Residual:
+class _Parts:
+    """The parts of a formula at the start: an equal part is one object, so that a step computes it once.
+
+    Attributes:
+        components: the automata of the conditions.
+        formulas: the conditions.
+    """
+
+    def __init__(self, limits: Limits, escapes: Escapes, known: Components, *, by_characters: bool) -> None:
+        self.components: list[Component] = []
+        self.formulas: list[Formula] = []
+        self._component = partial(component, limits=limits, escapes=escapes, known=known, by_characters=by_characters)
+        self._made: dict[Formula, Residual] = {}
+
+    def start(self, part: Formula) -> Residual:
+        """Return the residual formula of a part at the start."""
+        if part not in self._made:
+            self._made[part] = self._start(part)
+        return self._made[part]
+
+    def _start(self, part: Formula) -> Residual:
         match part:
             case Constant():
                 return part.value
             case Not():
-                return _negate(start(part.item))
+                return _negate(self.start(part.item))
             case And() | Or():
-                return _join(_ALL if isinstance(part, And) else _SOME, [start(item) for item in part.items])
+                return _join(_ALL if isinstance(part, And) else _SOME, [self.start(item) for item in part.items])
             case Text() | Length() | EnumValues():
-                automaton = component(part, limits, escapes, known, by_characters=by_characters)
+                automaton = self._component(part)
                 if automaton is None:
                     raise TooManyClassesError
-                components.append(automaton)
-                formulas.append(part)
-                return _leaf(automaton, len(components) - 1, automaton.start)
+                self.components.append(automaton)
+                self.formulas.append(part)
+                return _leaf(automaton, len(self.components) - 1, automaton.start)
             case _:
                 raise AssertionError(part)
-
-    return start(formula), components, formulas
 
 
 class TextProduct(SearchedTable[tuple[int, Residual]]):

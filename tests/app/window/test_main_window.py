@@ -10,7 +10,9 @@ from app.catalogue import ui_text
 from app.commands import declared_commands
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.jobs import group
+from app.workers.protocol import sentence
 from engine.decoding.values import Finish, StepOrigin
+from engine.models.source import ModelError
 
 A = ord("a") - 0x20
 
@@ -228,8 +230,9 @@ def test_a_process_that_dies_twice_has_a_restart_button(desk, monkeypatch):
 
 def test_a_model_that_fails_is_a_banner_in_its_pane(desk):
     desk.open("a+b")
+    failure = sentence(ModelError("errors.models.silent_pip"))
     desk.window.model_menu.open("broken")
-    desk.wait(lambda: "broken" in desk.panes.generation.banner.detail_label.text())
+    desk.wait(lambda: desk.panes.generation.banner.detail_label.text().startswith(failure))
     assert desk.panes.generation.banner.isVisible()
     assert desk.window.toolbar.model_button.text().startswith("Letters")
     desk.window.model_menu.open("endless")

@@ -127,7 +127,7 @@ def test_a_look_ahead_has_a_rewrite_in_the_list_of_problems(desk):
     problems = desk.panes.problems
     rows = range(problems.model.rowCount())
     row = next(row for row in rows if isinstance(problems.model.finding(row), TargetDiagnostic))
-    assert problems.model.index(row, SEVERITY).data() == ui_text("common.effect.refuses").capitalize()
+    assert problems.model.index(row, SEVERITY).data() == ui_text("common.fragment.effect.refuses").capitalize()
     desk.window.reveal(problems)
     place = problems.table.visualRect(problems.model.index(row, FIX)).center()
     desk.qtbot.mouseClick(problems.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
