@@ -23,7 +23,7 @@ from engine.notations.notation import Notation, NotationVariant
 if TYPE_CHECKING:
     from engine.decoding.values import Chat, SamplerSettings
     from engine.diagnosis.case import FailureCase, RequestConstraint
-    from engine.diagnosis.intake import IntakeQuestion, IntakeRemark
+    from engine.diagnosis.intake import Intake, IntakeQuestion, IntakeRemark
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,21 +209,27 @@ class UnreadPaste:
     has_evidence: bool
 
 
-def read_unread(text: str, *, describes_json: bool) -> UnreadPaste | None:
-    """Return what a text is that has no grammar; None if it may be one, or anything else.
-
-    Args:
-        text: the text.
-        describes_json: whether it would be read as a JSON Schema, in which any unknown object allows everything.
-    """
-    from engine.diagnosis.intake import IntakeError, read_intake, remarks_of  # start-up time
+def intake_of(text: str) -> Intake | None:
+    """Return what is recognised in a text; None if it is too long to be read here."""
+    from engine.diagnosis.intake import Intake, IntakeError, read_intake  # start-up time
 
     if len(text) > _LARGEST:
         return None
     try:
-        intake = read_intake([text])
+        return read_intake([text])
     except IntakeError:
-        return None
+        return Intake()
+
+
+def read_unread(intake: Intake, *, describes_json: bool) -> UnreadPaste | None:
+    """Return what a text is that has no grammar; None if it may be one, or anything else.
+
+    Args:
+        intake: what is recognised in the text.
+        describes_json: whether it would be read as a JSON Schema, in which any unknown object allows everything.
+    """
+    from engine.diagnosis.intake import remarks_of  # start-up time
+
     found = CopiedFailure(intake.case)
     if found.case.constraints:
         return None
@@ -239,17 +245,16 @@ _HOTTEST: Final = 100.0
 _MOST: Final = 2**31 - 1
 
 
-def read_paste(text: str) -> PastedRequest | None:
-    """Return the request or the code block that a text is; None if it is a grammar itself, or anything else."""
-    from engine.diagnosis.case import RequestConstraint  # start-up time
-    from engine.diagnosis.intake import Intake, IntakeError, TextKind, read_intake  # start-up time
+def read_paste(text: str, intake: Intake) -> PastedRequest | None:
+    """Return the request or the code block that a text is; None if it is a grammar itself, or anything else.
 
-    if len(text) > _LARGEST:
-        return None
-    try:
-        intake = read_intake([text])
-    except IntakeError:
-        intake = Intake()
+    Args:
+        text: the text.
+        intake: what is recognised in it.
+    """
+    from engine.diagnosis.case import RequestConstraint  # start-up time
+    from engine.diagnosis.intake import TextKind  # start-up time
+
     if TextKind.REQUEST in intake.kinds and intake.case.constraints:
         return PastedRequest(intake.case, intake.case.constraints)
     content = _without_fence(text)
@@ -270,13 +275,10 @@ def read_response(text: str) -> FailureCase | None:
         response has no known end, and is none either.
     """
     from engine.diagnosis.case import FinishReason  # start-up time
-    from engine.diagnosis.intake import IntakeError, TextKind, read_intake  # start-up time
+    from engine.diagnosis.intake import TextKind  # start-up time
 
-    if len(text) > _LARGEST:
-        return None
-    try:
-        intake = read_intake([text])
-    except IntakeError:
+    intake = intake_of(text)
+    if intake is None:
         return None
     case = intake.case
     if TextKind.RESPONSE not in intake.kinds or (case.finish is FinishReason.UNKNOWN and not case.scores):

@@ -23,7 +23,7 @@ from app.catalogue import ui_text
 from app.commands import command
 from app.document import SUFFIX, DocumentError, DocumentFile, Leftover, ModelPart, Saved, file, last_document
 from app.document.gallery import Example, examples
-from app.pasting import CopiedFailure, PastedRequest, read_paste
+from app.pasting import CopiedFailure, PastedRequest, intake_of, read_paste
 from app.session import Notification, Session
 from app.settings import Settings
 from app.storage import exists
@@ -323,7 +323,8 @@ class Files(QObject):
 
     def _taken_out(self, document: DocumentFile) -> DocumentFile:
         """Return a document with the grammar and the settings of the request that its text is; others unchanged."""
-        request = read_paste(document.grammar.text)
+        intake = intake_of(document.grammar.text)
+        request = None if intake is None else read_paste(document.grammar.text, intake)
         if request is None or not request.constraints[0].pointer:
             return document
         constraint = request.constraints[0]

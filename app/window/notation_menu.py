@@ -33,6 +33,7 @@ from app.pasting import (
     NotationChoice,
     PastedRequest,
     UnreadPaste,
+    intake_of,
     notation_choice_of,
     notation_choices,
     read_paste,
@@ -182,11 +183,13 @@ class NotationMenu(QObject):
         tests_removed = self._detach_example()
         grammar = self._document.content.grammar
         self._is_settled = False
-        request = read_paste(text)
+        intake = intake_of(text)
+        request = None if intake is None else read_paste(text, intake)
         if request is not None:
             self._take(request, request.constraints[0], without_tests=tests_removed)
             return
-        unread = read_unread(text, describes_json=NOTATIONS[grammar.notation].describes_json)
+        describes_json = NOTATIONS[grammar.notation].describes_json
+        unread = None if intake is None else read_unread(intake, describes_json=describes_json)
         if unread is not None:
             self._show_unread(text, unread)
             return

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Final
 
 from engine.cli.arguments import add_compile_options, as_count, as_natural
+from engine.cli.exit_codes import ExitCode
 from engine.cli.inputs import as_utf8, compile_options, read_file
 from engine.cli.output import ProgressLine, print_json
 from engine.diagnosis.test_strings.schema_fuzz import FuzzDifference, fuzz_schema
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(
             catalogue_text("cli.fuzz.summary_line", **fields, unjudged=report.unjudged, count=len(report.differences))
         )
-    return 1 if report.differences else 0
+    return ExitCode.NEGATIVE if report.differences else ExitCode.SUCCESS
 
 
 def _line(one: FuzzDifference) -> str:

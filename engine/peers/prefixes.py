@@ -20,7 +20,7 @@ from engine.source import CancelToken
 
 @dataclass(frozen=True, slots=True)
 class EnginePrefix:
-    """What an engine accepts of an output.
+    """Tell how much of an output an engine accepts.
 
     Attributes:
         engine: the name of the engine.

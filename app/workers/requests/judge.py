@@ -199,7 +199,7 @@ class IntakeRequest(WorkerRequest["IntakeAnswer"]):
 
 @dataclass(frozen=True, slots=True)
 class IntakeAnswer:
-    """What a text was read as, or one sentence that says why it cannot be read.
+    """Hold what was recognised in a text, or the sentence that says why it cannot be read.
 
     Attributes:
         request: the request.

@@ -1,4 +1,4 @@
-"""What strategies for forced runs share: the run, and which of its encodings a text can continue after."""
+"""Forced runs for the strategies: the bytes of a run, and the encodings after which the text can continue."""
 
 from __future__ import annotations
 

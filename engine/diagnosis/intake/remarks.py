@@ -1,4 +1,4 @@
-"""What a user should know about pasted texts: what was recognised and not read, and what to paste next.
+"""Remarks on pasted texts: what was recognised and not read, and what to paste next.
 
 The window and the command line show the same remarks.
 """

@@ -110,7 +110,7 @@ def schema() -> QWidget:
 
 
 def target() -> QWidget:
-    """What an engine refuses, drops or approximates in a schema, and an error of it beside."""
+    """Show keywords that an engine refuses, drops or approximates, beside an error of the schema."""
     text = SCHEMA.replace("maxLength", "maxlength").replace('["a", "b"]}', '["a", "b"]}, "uniqueItems": true')
     text = text.replace('"additionalProperties": false', '"patternProperties": {"^x": {"items": [{}]}}')
     made = pane(text, "json_schema", 300)

@@ -1,4 +1,4 @@
-"""What failed, as it was copied: recognised, asked about, and diagnosed, but never run."""
+"""Pasted failures are recognised, asked about and diagnosed, and never run."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ LOOKAHEAD = "(?=.*[0-9])[a-z0-9]+"
 
 @pytest.fixture(autouse=True)
 def nothing_is_installed(monkeypatch):
-    """What is installed beside Turnstile differs between machines."""
+    """Hide installed engines, which differ between machines."""
     monkeypatch.setattr(EngineRecord, "installed_version", "")
 
 

@@ -8,12 +8,17 @@ import pytest
 
 from app.catalogue import ui_text
 from app.document.gallery import examples
-from app.pasting import read_paste, read_response
+from app.pasting import intake_of, read_paste, read_response
 from engine.decoding.values import Chat, SamplerSettings
 
 
+def pasted(text):
+    intake = intake_of(text)
+    return None if intake is None else read_paste(text, intake)
+
+
 def unwrapped(text):
-    found = read_paste(text)
+    found = pasted(text)
     return None if found is None else (found.constraints[0].text, found.wrapper(found.constraints[0]))
 
 
@@ -93,13 +98,13 @@ def test_no_example_is_a_wrapping(example):
 
 
 def test_several_tools_are_all_offered():
-    found = read_paste(json.dumps([{"name": "f", "parameters": SCHEMA}, {"name": "g", "parameters": {"type": "null"}}]))
+    found = pasted(json.dumps([{"name": "f", "parameters": SCHEMA}, {"name": "g", "parameters": {"type": "null"}}]))
     assert [constraint.tool for constraint in found.constraints] == ["f", "g"]
 
 
 def test_prompt_and_settings_of_a_request_are_read():
     body = {"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "U"}], "max_tokens": 9}
-    found = read_paste(json.dumps({**body, "temperature": 0.5, "seed": 7, "top_k": 3, "guided_json": SCHEMA}))
+    found = pasted(json.dumps({**body, "temperature": 0.5, "seed": 7, "top_k": 3, "guided_json": SCHEMA}))
     sampler = found.sampler(SamplerSettings(top_p=0.5))
     assert sampler == SamplerSettings(temperature=0.5, seed=7, top_k=3, top_p=0.5)
     assert found.max_tokens == 9
