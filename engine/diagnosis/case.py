@@ -58,6 +58,7 @@ class JudgedOutput:
         tool: the tool whose arguments it is.
         is_waiting: whether it should begin at a trigger that never came.
         blanks: the number of blanks between the trigger and the part.
+        family: the format of a call that is in the text of the answer, a value of `ToolFamily`; empty for others.
     """
 
     data: bytes
@@ -66,6 +67,7 @@ class JudgedOutput:
     tool: str = ""
     is_waiting: bool = False
     blanks: int = 0
+    family: str = ""
 
 
 @dataclass(frozen=True, slots=True)

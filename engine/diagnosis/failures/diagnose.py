@@ -138,7 +138,7 @@ def _calls(case: FailureCase) -> Iterator[JudgedOutput]:
     for written in written_calls(text):
         start = len(text[: written.start].encode())
         arguments = (written.arguments or "").encode()
-        yield JudgedOutput(arguments, start, zone=tool_rules.ARGUMENTS, tool=written.name)
+        yield JudgedOutput(arguments, start, zone=tool_rules.ARGUMENTS, tool=written.name, family=written.family)
 
 
 def _judged_part(case: FailureCase, triggers: tuple[str, ...], *, allows_blanks: bool) -> JudgedOutput | None:

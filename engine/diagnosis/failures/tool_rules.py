@@ -24,7 +24,6 @@ from engine.diagnosis.failures.rules import (
     where_in_output,
 )
 from engine.diagnosis.intake import servers
-from engine.diagnosis.intake.written_calls import written_calls
 from engine.source.catalogue import catalogue_text
 from engine.source.text import quoted
 
@@ -64,12 +63,9 @@ def _unknown_tool(examined: Examination) -> Finding | None:
 def _call_in_text(examined: Examination) -> Finding | None:
     """Find a call that the server left in the text of the answer."""
     part, case = examined.part, examined.case
-    if case.tool_calls or part is None or part.zone != ARGUMENTS or case.interface in _RAW:
+    if part is None or not part.family or case.interface in _RAW:
         return None
-    family = next((call.family for call in written_calls((case.output or b"").decode("utf-8", "replace"))), None)
-    if family is None:
-        return None
-    format_name = catalogue_text(f"failures.tool_format.{family}")
+    format_name = catalogue_text(f"failures.tool_format.{part.family}")
     return Finding(
         Cause.WRONG_ZONE,
         catalogue_text(
