@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.cli.annotations import Annotation, Level, github_commands, sarif_log
 from engine.cli.arguments import add_grammar
-from engine.cli.inputs import compile_options, compile_source, read_grammar
+from engine.cli.inputs import compile_options, compile_source, read_file, read_grammar
 from engine.cli.output import MisuseError, print_json, program_version
 from engine.compile import CompiledGrammar
 from engine.diagnosis.targets.cost import GrammarCost, grammar_cost
@@ -20,7 +20,9 @@ from engine.notations import NOTATIONS
 from engine.notations.gbnf.plain_rules import Element, PlainRule, plain_rules, text_of
 from engine.source import Diagnostic, GrammarError, Severity, SourceText, Span
 from engine.source.catalogue import catalogue_text
+from engine.source.text import quoted
 from engine.targets import Effect, engine_record
+from engine.vocabulary.visible import visible
 
 _LEVELS: Final[Mapping[Severity, Level]] = {
     Severity.ERROR: "error",
@@ -28,6 +30,7 @@ _LEVELS: Final[Mapping[Severity, Level]] = {
     Severity.HINT: "note",
 }
 _SHOWN_PARTS: Final = 10  # of the cost of a grammar; --json has them all
+_SHOWN_COUNTS: Final = 24  # of the stacks along a text
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rules", action="store_true")
     parser.add_argument("--target", metavar="NAME[@VERSION]")
     parser.add_argument("--cost", action="store_true")
+    parser.add_argument("--sample", metavar="FILE")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--format", choices=["text", "github", "sarif"], default="text")
     form.add_argument("--json", action="store_true")
@@ -46,6 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     source = read_grammar(arguments)
     if arguments.rules and not NOTATIONS[arguments.notation].has_named_rules:
         arguments.parser.error(catalogue_text("cli.check.error.rules"))
+    if arguments.sample is not None and not arguments.cost:
+        arguments.parser.error(catalogue_text("cli.check.error.sample"))
     target = _target(arguments)
     # With a target, a request is the schemas in it, not a schema itself.
     is_request = (
@@ -73,7 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
         annotations += [_target_annotation(finding, source, arguments) for part in linted for finding in part.findings]
         is_ok = is_ok and not counts(linted).get(Effect.REFUSES)
     if grammar is not None and arguments.cost:
-        cost = grammar_cost(arguments.notation, source, compile_options(arguments))
+        sample = b"" if arguments.sample is None else read_file(arguments.sample, stdin=True)
+        cost = grammar_cost(arguments.notation, source, compile_options(arguments), sample)
         document["cost"] = _cost_as_data(cost, source)
         lines += _cost_as_lines(cost, source)
     if grammar is not None and arguments.rules:
@@ -189,18 +196,43 @@ def _cost_as_data(cost: GrammarCost, source: SourceText) -> dict[str, object]:
                 "name": part.name,
                 "states": part.states,
                 "plain_rules": part.plain_rules,
+                "stacks": None if part.stacks is None else part.stacks.stacks,
+                "parses": None if part.stacks is None else part.stacks.parses,
+                "time_ms": None if part.stacks is None else round(part.stacks.time_ms, 3),
                 **_places(part.span, source),
             }
             for part in cost.parts
+        ],
+        "stacks": None
+        if cost.growth is None
+        else {"text": cost.growth.text, "stacks": cost.growth.stacks, "parses": cost.growth.counts},
+        "limits": [
+            {
+                "engine": one.engine,
+                "measure": one.measure,
+                "value": one.value,
+                "limit": one.limit,
+                "part": one.part,
+                "is_exceeded": one.is_exceeded,
+            }
+            for one in cost.limits
         ],
         "rewrites": [_rewrite_as_data(rewrite, source) for rewrite in cost.rewrites],
     }
 
 
 def _cost_as_lines(cost: GrammarCost, source: SourceText) -> Iterator[str]:
-    """Yield a line for each of the most expensive parts, one for each rewrite, and one for all."""
+    """Yield a line for each of the most expensive parts, for each exceeded limit and rewrite, and two for all."""
     for part in cost.parts[:_SHOWN_PARTS]:
         line, column = source.line_column(part.span.start)
+        stacks = ""
+        if part.stacks is not None:
+            stacks = catalogue_text(
+                "cli.check.cost.stacks",
+                count=part.stacks.stacks,
+                parses=part.stacks.parses,
+                time=f"{part.stacks.time_ms:.2f}",
+            )
         yield catalogue_text(
             "cli.check.cost.part",
             name=source.name,
@@ -208,9 +240,24 @@ def _cost_as_lines(cost: GrammarCost, source: SourceText) -> Iterator[str]:
             column=column,
             part=part.name or "/",
             count=part.states,
+            stacks=stacks,
         )
+    for limit in cost.limits:
+        if limit.is_exceeded:
+            yield catalogue_text(
+                f"cli.check.cost.limit.{limit.measure}",
+                engine=engine_record(limit.engine).engine,
+                count=limit.value,
+                limit=limit.limit,
+                part=limit.part or "/",
+            )
     for rewrite in cost.rewrites:
         yield catalogue_text("cli.check.target.rewrite", title=rewrite.title)
+    if cost.growth is not None:
+        counts = ", ".join(f"{one:,}" for one in cost.growth.stacks[:_SHOWN_COUNTS])
+        yield catalogue_text(
+            "cli.check.cost.growth", counts=counts, text=quoted(visible(cost.growth.text[:_SHOWN_COUNTS].encode()))
+        )
     total = "forecast" if cost.is_forecast else "total"
     yield catalogue_text(f"cli.check.cost.{total}", count=cost.states, time=f"{cost.compile_ms:.3g}")
 

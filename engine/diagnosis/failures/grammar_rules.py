@@ -10,22 +10,18 @@ from typing import Any, Final
 from engine.diagnosis.case import FinishReason
 from engine.diagnosis.failures.diagnosis import Cause, EvidenceWeight, FailurePlace
 from engine.diagnosis.failures.examination import Examination
-from engine.diagnosis.failures.llama_stacks import StackGrowth, stack_growth
 from engine.diagnosis.failures.rules import CauseRule, Finding, names_listed, server_name
 from engine.diagnosis.failures.schema_check import parts_of
+from engine.diagnosis.targets.cost import MANY_STACKS, MANY_STATES, optional_runs
+from engine.diagnosis.targets.llama_stacks import StackGrowth, stack_growth
 from engine.source import Diagnostic, LimitExceededError
 from engine.source.catalogue import catalogue_text, has_text
 from engine.source.json_pointer import unescape_step
 from engine.source.text import quoted
 from engine.targets import ENGINES, Effect, engine_record
 
-MANY_STACKS: Final = 48
-"""The number of stacks of llama.cpp from which a grammar is slow: usual grammars have fewer than 20."""
-MANY_STATES: Final = 1_500
-"""The states of bounded repetitions from which outlines-core 0.2.14 and xgrammar 0.2.8 take seconds."""
 _MAPS: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
 _DATA: Final = frozenset(("enum", "const", "default", "examples"))
-_OPTIONAL: Final = re.compile(r"(?<!\S)([\w-]+\?|\[[^\]]*\]\?)(?:[ \t]+\1){2,}")
 _COUNT: Final = re.compile(r"(?<!\\)\{(\d+)(?:,(\d*))?\}")
 
 
@@ -245,21 +241,23 @@ def _state_explosion(examined: Examination) -> Finding | None:
         return None
     fix = ""
     evidence = [catalogue_text("failures.evidence.stacks", counts=", ".join(f"{one:,}" for one in growth.counts[:12]))]
-    optional = _OPTIONAL.search(grammar.source.text)
     name = growth.rule
-    if optional is not None:
-        written = optional[1].removesuffix("?")
-        count = len(optional[0].split())
-        evidence.append(catalogue_text("failures.evidence.optional", text=quoted(optional[0]), count=count))
-        fix = catalogue_text("failures.fix.state-explosion.optional", text=quoted(f"{written}{{0,{count}}}"))
-        before = [rule for rule in grammar.grammar.rules if rule.span.start <= optional.start()]
+    for rewrite in optional_runs(grammar.grammar, grammar.source.text):
+        (edit,) = rewrite.edits
+        written = grammar.source.text[edit.span.start : edit.span.end]
+        count = len(written.split())
+        evidence.append(catalogue_text("failures.evidence.optional", text=quoted(written), count=count))
+        fix = catalogue_text("failures.fix.state-explosion.optional", text=quoted(edit.replacement))
+        before = [rule for rule in grammar.grammar.rules if rule.span.start <= edit.span.start]
         name = max(before, key=lambda rule: rule.span.start).name if before else name
+        break
     span = next((rule.span for rule in grammar.grammar.rules if rule.name == name), None)
     places: tuple[FailurePlace, ...] = ()
     if span is not None:
         line, column = grammar.source.line_column(span.start)
         places = (FailurePlace(line=line, column=column, offset=span.start),)
     sentence = catalogue_text("failures.sentence.state-explosion.text", rule=quoted(name), count=growth.most)
+    evidence.append(catalogue_text("failures.evidence.merged", count=max(growth.stacks)))
     return Finding(Cause.STATE_EXPLOSION, sentence, name, fix=fix, evidence=tuple(evidence), places=places)
 
 

@@ -1,13 +1,18 @@
 """The stacks that llama.cpp would hold for a grammar: one for each parse that is still possible.
 
-llama.cpp (`llama_grammar_advance_stack` in `src/llama-grammar.cpp`) keeps a list of stacks, and releases until 2024 did
-not remove equal ones, so an ambiguous grammar multiplies them. This follows its plain rules over a text, or over the
-characters that most stacks accept, and counts every way to a stack.
+llama.cpp (`llama_grammar_advance_stack` in `src/llama-grammar.cpp`) keeps a list of stacks, each by itself: it merges
+no common parts, and a mask is computed once for each. Releases until 2024 did not remove equal ones, so an ambiguous
+grammar multiplies them. This follows its plain rules over a text, or over the characters that most stacks accept, and
+counts both the stacks and the parses, of which several may have equal stacks.
+
+The time is that of this walk, which advances the same stacks in the same order as llama.cpp, in Python: it compares the
+rules of a grammar with each other, and not the engines.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import time
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -18,6 +23,22 @@ MOST_STACKS: Final = 4_000
 STEPS: Final = 24
 _WORK: Final = 60_000
 _DEEPEST: Final = 120
+_LONGEST: Final = 400  # characters of a text
+
+
+@dataclass(frozen=True, slots=True)
+class RuleStacks:
+    """The stacks that are in a rule, or that return to it.
+
+    Attributes:
+        stacks: the largest number of different stacks at one position.
+        parses: the largest number of parses at one position; those with equal stacks count, too.
+        time_ms: milliseconds in which these stacks were advanced along the text.
+    """
+
+    stacks: int
+    parses: int
+    time_ms: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +46,22 @@ class StackGrowth:
     """The stacks of a grammar along a text.
 
     Attributes:
-        counts: the number of stacks before the first character and after each.
+        text: the characters that were read.
+        stacks: the number of different stacks before the first character and after each.
+        counts: the number of parses at the same positions.
         rule: the rule that most of the stacks are in.
+        rules: the share of each rule, by name; those that no stack reached are missing.
     """
 
+    text: str
+    stacks: tuple[int, ...]
     counts: tuple[int, ...]
     rule: str
+    rules: dict[str, RuleStacks]
 
     @property
     def most(self) -> int:
-        """Return the largest number of stacks."""
+        """Return the largest number of parses."""
         return max(self.counts, default=0)
 
 
@@ -115,16 +142,27 @@ class _Parser:
         rule, alternative, index = stack[-1]
         return self.alternatives[rule][alternative][index]
 
-    def advance(self, stacks: _Stacks, code: int) -> _Stacks:
-        """Return the stacks after a character."""
+    def advance(self, stacks: _Stacks, code: int, times: Counter[str]) -> _Stacks:
+        """Return the stacks after a character, and add the seconds that those of each rule took."""
         after: _Stacks = {}
         for stack, ways in stacks.items():
             item = self.top(stack)
-            if item is not None and item.accepts(code):
-                rule, alternative, index = stack[-1]
-                here = (*stack[:-1], (rule, alternative, index + 1))
-                after[here] = after.get(here, 0) + ways
-        return self.expand(after)
+            if item is None or not item.accepts(code):
+                continue
+            began = time.perf_counter()
+            rule, alternative, index = stack[-1]
+            for one, count in self.expand({(*stack[:-1], (rule, alternative, index + 1)): ways}).items():
+                after[one] = after.get(one, 0) + count
+            took = time.perf_counter() - began
+            for name in self.rules_of(stack):
+                times[name] += took
+            if len(after) >= MOST_STACKS:
+                break
+        return after
+
+    def rules_of(self, stack: _Stack) -> frozenset[str]:
+        """Return the rules of the source that a stack is in, or returns to."""
+        return frozenset(self.origins[rule] for rule, _, _ in stack)
 
     def likely(self, stacks: _Stacks) -> int | None:
         """Return the character that most stacks accept."""
@@ -146,31 +184,57 @@ def stack_growth(grammar: Grammar, data: bytes = b"") -> StackGrowth | None:
     Args:
         grammar: the rules.
         data: a text that the grammar accepts the beginning of.
+
+    Returns:
+        None if the grammar lacks its first rule.
+
+    Raises:
+        LimitExceededError: the grammar has too many plain rules.
     """
     parser = _Parser(grammar)
     start = parser.numbers.get(grammar.start)
     if start is None:
         return None
+    text = data.decode("utf-8", "replace")[:_LONGEST]
     stacks = parser.expand({((start, number, 0),): 1 for number in range(len(parser.alternatives[start]))})
-    counts, widest = [sum(stacks.values())], stacks
-    text = data.decode("utf-8", "replace")[:400]
+    numbers, counts, read, widest = [len(stacks)], [sum(stacks.values())], "", stacks
+    times: Counter[str] = Counter()
+    most: dict[str, tuple[int, int]] = _largest({}, parser, stacks)
     for index in range(len(text) or STEPS):
         code = ord(text[index]) if text else parser.likely(stacks)
         if code is None or counts[-1] >= MOST_STACKS:
             break
-        stacks = parser.advance(stacks, code)
+        stacks = parser.advance(stacks, code, times)
         if not stacks:
             break
+        read += chr(code)
+        numbers.append(len(stacks))
         counts.append(sum(stacks.values()))
+        most = _largest(most, parser, stacks)
         if counts[-1] == max(counts):
             widest = stacks
+    rules = {name: RuleStacks(*found, times[name] * 1e3) for name, found in most.items()}
+    return StackGrowth(read, tuple(numbers), tuple(counts), _ambiguous_rule(grammar, parser, widest), rules)
+
+
+def _largest(known: dict[str, tuple[int, int]], parser: _Parser, stacks: _Stacks) -> dict[str, tuple[int, int]]:
+    """Return the largest numbers of stacks and parses of each rule, at the positions so far and this one."""
+    numbers, parses = defaultdict[str, int](int), defaultdict[str, int](int)
+    for stack, ways in stacks.items():
+        for name in parser.rules_of(stack):
+            numbers[name] += 1
+            parses[name] += ways
+    nothing = (0, 0)
+    return {
+        name: (max(known.get(name, nothing)[0], numbers[name]), max(known.get(name, nothing)[1], parses[name]))
+        for name in known.keys() | numbers.keys()
+    }
+
+
+def _ambiguous_rule(grammar: Grammar, parser: _Parser, stacks: _Stacks) -> str:
+    """Return the rule that most parses are in; a rule with one class of characters is used by the guilty one."""
     tops: Counter[str] = Counter()
-    for stack, ways in widest.items():
+    for stack, ways in stacks.items():
         if stack:
             tops[parser.origins[stack[-1][0]]] += ways
-    return StackGrowth(tuple(counts), _ambiguous_rule(grammar, tops))
-
-
-def _ambiguous_rule(grammar: Grammar, tops: Counter[str]) -> str:
-    """Return the rule that most stacks are in; a rule with one class of characters is used by the guilty one."""
     return tops.most_common(1)[0][0] if tops else grammar.start
