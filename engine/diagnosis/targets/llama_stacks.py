@@ -142,7 +142,7 @@ class _Parser:
         rule, alternative, index = stack[-1]
         return self.alternatives[rule][alternative][index]
 
-    def advance(self, stacks: _Stacks, code: int, times: Counter[str]) -> _Stacks:
+    def advance(self, stacks: _Stacks, code: int, times: dict[str, float]) -> _Stacks:
         """Return the stacks after a character, and add the seconds that those of each rule took."""
         after: _Stacks = {}
         for stack, ways in stacks.items():
@@ -198,7 +198,7 @@ def stack_growth(grammar: Grammar, data: bytes = b"") -> StackGrowth | None:
     text = data.decode("utf-8", "replace")[:_LONGEST]
     stacks = parser.expand({((start, number, 0),): 1 for number in range(len(parser.alternatives[start]))})
     numbers, counts, read, widest = [len(stacks)], [sum(stacks.values())], "", stacks
-    times: Counter[str] = Counter()
+    times = defaultdict[str, float](float)
     most: dict[str, tuple[int, int]] = _largest({}, parser, stacks)
     for index in range(len(text) or STEPS):
         code = ord(text[index]) if text else parser.likely(stacks)
