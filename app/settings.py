@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 import platformdirs
@@ -49,6 +49,11 @@ class Preferences(msgspec.Struct, forbid_unknown_fields=False):
     bottom_open: bool = True
     welcomed: bool = False
     chip_colours: str = "probability"
+
+
+FIRST_MODEL: Final = Preferences().model
+BYTE_MODEL: Final = "records"
+"""A bundled model with a token for every byte, so that it can spell any grammar."""
 
 
 class Settings:

@@ -25,7 +25,7 @@ from app.document import SUFFIX, DocumentError, DocumentFile, Leftover, ModelPar
 from app.document.gallery import Example, examples
 from app.pasting import CopiedFailure, PastedRequest, intake_of, read_paste
 from app.session import Notification, Session
-from app.settings import Settings
+from app.settings import BYTE_MODEL, FIRST_MODEL, Settings
 from app.storage import exists
 from app.theme.labels import plain_text
 from engine.diagnosis.private_texts import without_secrets
@@ -333,12 +333,17 @@ class Files(QObject):
         self._session.notification_raised.emit(Notification("window", text, severity="hint"))
         return _with_request(document, request, constraint)
 
+    def model_for_failure(self) -> str:
+        """Return the model of the session; that of the first run, which knows 65 characters, is replaced."""
+        spec = self._session.decoding.spec or self._settings.preferences.model
+        return BYTE_MODEL if spec == FIRST_MODEL else spec
+
     def open_failure(self, failure: CopiedFailure) -> bool:
         """Open the grammar and the settings of a failed request as a new document; return whether the user agreed."""
         constraint = failure.constraint
         if constraint is None or not self.may_leave():
             return False
-        model = ModelPart(spec=self._session.decoding.spec or self._settings.preferences.model)
+        model = ModelPart(spec=self.model_for_failure())
         title = constraint.tool or ui_text("window.files.failure")
         document = DocumentFile(title=title, model=model)
         self._document.replace(_with_request(document, failure.request, constraint), modified=True)

@@ -371,8 +371,7 @@ class MainWindow(QMainWindow):
     def _open_failure(self, sample: FailureSample) -> None:
         """Open a sample as a document, and check its output."""
         if self.files.may_leave():
-            spec = self.session.decoding.spec or self.settings.preferences.model
-            self.session.document.replace(sample.document(spec))
+            self.session.document.replace(sample.document(self.files.model_for_failure()))
             self.output_check.check_case(sample.case())
 
     @command("help.keys", "Ctrl+/", place=(1, 3), icon="ph.keyboard")

@@ -16,13 +16,13 @@ from app.catalogue import capitalised, ui_text
 from app.display_text import shown
 from app.panes.generation.pane import GenerationPane
 from app.session import Session
-from app.settings import Settings
+from app.settings import BYTE_MODEL, Settings
 from app.theme.labels import plain_text
 from app.window.toolbar import Toolbar
 from app.workers.requests.decode import DecodeView
 from engine.decoding.values import Finish, Position
 
-_SPEC, _TITLE = "records", "Records"  # bundled, and with a token for every byte
+_TITLE = "Records"  # of `BYTE_MODEL`
 
 
 class ModelOffer(QObject):
@@ -48,7 +48,7 @@ class ModelOffer(QObject):
                 reason,
                 severity="warning",
                 button=ui_text("window.model.use", name=_TITLE),
-                action=lambda: self._open_model(_SPEC),
+                action=lambda: self._open_model(BYTE_MODEL),
             )
         elif self._pane.banner.detail_label.text() == before:
             self._pane.show_banner("")
@@ -56,7 +56,7 @@ class ModelOffer(QObject):
     def _why(self, view: DecodeView) -> str:
         """Return why the model can write nothing at all; empty if it can, or if the vocabulary is not the cause."""
         position, model, drawn = view.position, view.model, self._session.compiling.last_good
-        if position is None or model is None or model.spec == _SPEC or self._session.decoding.model_is_loading:
+        if position is None or model is None or model.spec == BYTE_MODEL or self._session.decoding.model_is_loading:
             return ""
         is_stuck = position.finish is Finish.DEAD_END and not position.output and not view.dead_end
         if not is_stuck or drawn is None or not drawn.dfa.states:

@@ -6,7 +6,7 @@ Whether a refused draft or a failed grammar matters depends on the output, so a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -143,11 +143,9 @@ def _speculative_rejection(examined: Examination) -> Finding | None:
     evidence = [_quoted_line(found.line)]
     if ids:
         evidence.append(catalogue_text("failures.evidence.draft_ids", ids=", ".join(ids[:12])))
-        source = examined.tokens_from
-        pieces = [source.vocabulary.token_bytes(int(one)) for one in ids[:12]] if source is not None else []
-        if any(pieces):
-            texts = ", ".join(shown(piece) for piece in pieces if piece)
-            evidence.append(catalogue_text("failures.evidence.draft_texts", texts=texts))
+        texts = _texts_of(examined, [int(one) for one in ids[:12]])
+        if texts:
+            evidence.append(catalogue_text("failures.evidence.draft_texts", texts=", ".join(texts)))
     return Finding(
         Cause.SPECULATIVE_REJECTION,
         catalogue_text(f"failures.sentence.speculative-rejection.{key}", count=count),
@@ -156,6 +154,14 @@ def _speculative_rejection(examined: Examination) -> Finding | None:
         fix=fix_text(Cause.SPECULATIVE_REJECTION, key, examined.server),
         evidence=tuple(evidence),
     )
+
+
+def _texts_of(examined: Examination, ids: Sequence[int]) -> list[str]:
+    """Return the texts of token ids; empty if one is not in the vocabulary, which is that of another model then."""
+    if examined.tokens_from is None or max(ids) >= examined.tokens_from.vocabulary.size:
+        return []
+    pieces = [examined.tokens_from.vocabulary.token_bytes(one) for one in ids]
+    return [shown(piece) for piece in pieces if piece]
 
 
 def _grammar_refused(examined: Examination) -> Finding | None:

@@ -9,9 +9,12 @@ import pytest
 
 from app.document.failure_samples import FailureSample, failure_samples
 from engine.diagnosis.failures.diagnose import diagnose
+from engine.diagnosis.verdicts.replay import TokenSource
+from engine.vocabulary import Vocabulary
 
 SAMPLES = failure_samples()
 SECONDS = 2
+LETTERS = TokenSource(Vocabulary([bytes([byte]) for byte in range(0x41, 0x7B)], eos_ids=[]))
 
 
 def named(sample: FailureSample) -> str:
@@ -23,10 +26,11 @@ def test_there_are_twenty():
     assert len({sample.cause for sample in SAMPLES}) >= 15
 
 
+@pytest.mark.parametrize("source", [None, LETTERS], ids=["without a model", "with a model of few tokens"])
 @pytest.mark.parametrize("sample", SAMPLES, ids=named)
-def test_each_has_its_cause_in_time(sample: FailureSample):
+def test_each_has_its_cause_in_time(sample: FailureSample, source: TokenSource | None):
     start = time.process_time()
-    found = diagnose(sample.case())
+    found = diagnose(sample.case(), token_source=source)
     assert time.process_time() - start <= SECONDS
     assert found.cause is sample.cause
     assert found.sentence

@@ -113,6 +113,15 @@ def test_a_message_in_the_log_outweighs_the_text(log, output, cause, detail):
     assert found.fix
 
 
+@pytest.mark.parametrize(("size", "shows"), [(3, False), (5, True)])
+def test_refused_drafts_have_texts_only_in_a_vocabulary_that_has_their_ids(size, shows):
+    log = "Failed to advance FSM for request x for tokens 4. Please file an issue."
+    vocabulary = Vocabulary([b"a", b"b", b"c", b"d", b"zebra"][:size], eos_ids=[])
+    found = diagnose(case_of(SCHEMA, "json_schema", '{"a": 1}', log), token_source=TokenSource(vocabulary))
+    assert found.cause is Cause.SPECULATIVE_REJECTION
+    assert any("zebra" in line for line in found.evidence) == shows
+
+
 def test_a_stage_before_the_grammar_can_leave_no_token():
     assert diagnose(case_of("[0-9]", "regex", top_k=1)).detail == "top-k"
     assert diagnose(case_of("[0-9]", "regex", "7", top_k=1)).cause is Cause.COMPLETE
