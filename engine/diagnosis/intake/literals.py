@@ -10,8 +10,10 @@ paste of hundreds of kilobytes.
 from __future__ import annotations
 
 import ast
+import io
 import json
 import re
+import tokenize
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +24,7 @@ _DECODER: Final = json.JSONDecoder()
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 _LONGEST_PYTHON: Final = 2_000_000  # characters; the parser needs a hundred times as much memory
 _NAMES: Final = {"true": True, "false": False, "null": None}
+_FIELDS: Final = re.compile(r"[A-Za-z_]\w*=(?!=)")
 _ENUM: Final = re.compile(r"<[\w.]+: ('[^'\n]*'|\"[^\"\n]*\"|-?\d+)>")  # the representation of an enumeration's member
 
 
@@ -156,13 +159,36 @@ def read_python(text: str) -> PastedValue:
     """
     if len(text) > _LONGEST_PYTHON:
         raise UnreadableValueError(text[:20])
-    tree = parse_python(_ENUM.sub(r"\1", text.strip()), "eval")
+    text = _ENUM.sub(r"\1", text.strip())
+    tree = parse_python(_as_call(text) if _FIELDS.match(text) else text, "eval")
     if not isinstance(tree, ast.Expression) or not isinstance(tree.body, ast.Dict | ast.List | ast.Tuple | ast.Call):
         raise UnreadableValueError(text[:20])
     try:
         return PastedValue(literal(tree.body))
     except RecursionError as error:
         raise TooDeepError(str(error)) from error
+
+
+def _as_call(text: str) -> str:
+    """Return the fields of an object, which `str` of a Pydantic model separates by spaces, as a call."""
+    parts, depth, at = [], 0, 0
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.OP and token.string in "([{":
+                depth += 1
+            elif token.type == tokenize.OP and token.string in ")]}":
+                depth -= 1
+            elif (
+                token.type == tokenize.NAME
+                and not depth
+                and token.start[0] == 1
+                and _FIELDS.match(text, token.start[1])
+            ):
+                parts.append(text[at : token.start[1]].rstrip().rstrip(","))
+                at = token.start[1]
+    except (tokenize.TokenError, SyntaxError):
+        return text
+    return f"fields({', '.join([*parts[1:], text[at:]])})"
 
 
 def parse_python(text: str, mode: str) -> ast.AST:

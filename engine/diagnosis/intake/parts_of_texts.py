@@ -9,11 +9,12 @@ import ast
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from engine.diagnosis.intake.literals import (
     PastedValue,
+    TooDeepError,
     UnreadableValueError,
     literal,
     parse_python,
@@ -27,11 +28,27 @@ from engine.diagnosis.intake.shell import read_curl
 _FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _DATA: Final = re.compile(r"^[ \t]*data:[ \t]?(.*)$", re.MULTILINE)
 _STREAM_LINE: Final = re.compile(r"^[ \t]*(?:(?:data|event|id|retry):.*|:.*)?$", re.MULTILINE)
-_EMBEDDED: Final = re.compile(r"^[^\n{\[]{0,300}?([{\[])", re.MULTILINE)
+_EMBEDDED: Final = re.compile(r"^[^\n{\[]{0,300}?([{\[]|(?<![\w.])(?:id|model|role)=')", re.MULTILINE)
+"""Where a value may begin in a line: JSON, or the fields of an object one after another."""
+_REPRESENTED: Final = re.compile(r"\b[A-Z]\w+\((?=\w+=)")
+"""The representation of an object."""
+_LABEL: Final = re.compile(r"(?:\A|\n)[^\S\n]*(?:[#>*_-]+[^\S\n]*)?[A-Za-z][\w'’ ,./()+-]{0,60}:[*_]*\s*\Z")
+"""A line that says what follows, such as `Schema:` or `I get:`, at the end of a text."""
+_OPENER: Final = re.compile(
+    r"[\s#>*_-]*(?:sure|certainly|of course|okay|ok|absolutely|great|based on|below is|the following"
+    r"|here(?: is| are|'s|’s)?)\b"
+    r"(?!.*\b(?:request|response|schema|grammar|logs?|payload|body|command|code|config|i|my|we|our)\b)",
+    re.IGNORECASE,
+)
+"""A line with which a model begins an answer, and so a part of its output."""
+_LONGEST_LABEL: Final = 120
 _CALL: Final = re.compile(r"\b\w+\s*\(|^\s*\w+\s*=\s*[{\[]", re.MULTILINE)
 _REQUEST_CALLS: Final = frozenset(
     "create parse stream generate chat post request completion acompletion SamplingParams encode".split()
 )
+_STATEMENT: Final = re.compile(r"^(?:from [\w.]+ import |import \w|[A-Za-z_]\w* *= *|[A-Za-z_][\w.]*\()", re.MULTILINE)
+_MOST_CUTS: Final = 6
+_BRACKETS: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[()]")
 _LONGEST_PROGRAM: Final = 300_000  # characters of Python code that is parsed
 _MOST_EMBEDDED: Final = 2_000  # places in a log at which a value may begin
 
@@ -47,6 +64,8 @@ class TextPart:
         url: the address that the value is sent to.
         is_http: whether the value is a body as it is sent, and no argument of a Python client.
         files: the names of files that it refers to.
+        is_beside: whether it is text beside code blocks or values, which is what a user says about them.
+        behind: of text beside values: the text behind the last of them, without the line that announces it.
     """
 
     text: str = ""
@@ -55,6 +74,8 @@ class TextPart:
     url: str = ""
     is_http: bool = True
     files: tuple[str, ...] = ()
+    is_beside: bool = False
+    behind: str = ""
 
 
 def parts_of(text: str) -> Iterator[TextPart]:
@@ -66,22 +87,34 @@ def parts_of(text: str) -> Iterator[TextPart]:
     if not text.strip():
         return
     curl = read_curl(text) if "curl" in text else None
-    if curl is not None:
-        yield from parts_of(curl.before)
+    blocks = list(_FENCE.finditer(text)) if "```" in text or "~~~" in text else []
+    if curl is not None and not (blocks and blocks[0].start() < len(curl.before)):
+        yield from _beside(curl.before)
         if curl.body or curl.files or curl.url:
             yield _curl_part(curl.body, curl.url, curl.files)
-        yield from parts_of(curl.after)
+        yield from _behind(curl.after)
         return
-    blocks = list(_FENCE.finditer(text)) if "```" in text or "~~~" in text else []
     if blocks:
         at = 0
         for block in blocks:
-            yield from parts_of(text[at : block.start()])
+            yield from _beside(text[at : block.start()])
             yield from parts_of(block[2])
             at = block.end()
-        yield from parts_of(text[at:])
+        yield from _beside(text[at:])
         return
     yield from _without_blocks(text)
+
+
+def _beside(text: str) -> Iterator[TextPart]:
+    """Yield the parts of a text beside code blocks; the line with which a model announces a block is its output."""
+    is_output = _OPENER.match(text.rstrip().rpartition("\n")[2]) is not None
+    return (replace(part, is_beside=not is_output, behind="") for part in parts_of(text))
+
+
+def _behind(text: str) -> Iterator[TextPart]:
+    """Yield the parts of a text behind a request; its text is the output, if there is no other."""
+    for part in parts_of(without_label(text)):
+        yield part if part.is_beside else replace(part, is_beside=True, behind=part.text)
 
 
 def _curl_part(body: str, url: str, files: tuple[str, ...]) -> TextPart:
@@ -137,26 +170,43 @@ def _plain(text: str) -> Iterator[TextPart]:
     """Yield the values in a program or a log, and the text without them."""
     if not text.strip():
         return
-    found = list(_program(text)) if len(text) <= _LONGEST_PROGRAM and _CALL.search(text) is not None else []
-    if found:
+    program = _program(text) if len(text) <= _LONGEST_PROGRAM and _CALL.search(text) is not None else None
+    if program is not None and (found := list(_requests(program.tree))):
+        yield from _beside(program.before)
         yield from found
+        yield from _behind(program.after)
         return
     rest, at, count = [], 0, 0
     start = _EMBEDDED.search(text)
     while start is not None and count < _MOST_EMBEDDED:
         count += 1
-        part = _embedded(text, start.start(1))
-        end = start.end()
-        if part is not None:
-            value, end = part
-            yield TextPart(value=value)
-            rest.append(text[at : start.start(1)])
-            at = end
-        start = _EMBEDDED.search(text, _line_end(text, end))
+        end = _line_end(text, start.end())
+        represented = _REPRESENTED.search(text, start.start(), end)
+        for begin in (start.start(1), *(() if represented is None else (represented.start(),))):
+            part = _embedded(text, begin, is_announced=_is_announced(text, at, begin))
+            if part is not None:
+                value, end = part
+                yield TextPart(value=value, is_http=value.is_json)
+                rest.append(text[at:begin])
+                at = end
+                break
+        start = _EMBEDDED.search(text, end)
     rest.append(text[at:])
     remaining = "".join(rest)
     if remaining.strip():
-        yield TextPart(text=remaining)
+        yield TextPart(text=remaining, is_beside=at > 0, behind=without_label(text[at:]) if at else "")
+
+
+def _is_announced(text: str, start: int, end: int) -> bool:
+    """Return whether a part of a text ends with a line of the user that says what follows."""
+    label = _LABEL.search(text, max(start, end - _LONGEST_LABEL), end)
+    return label is not None and _OPENER.match(label[0]) is None
+
+
+def without_label(text: str) -> str:
+    """Return a text without a first line that says what follows."""
+    first, line_end, rest = text.lstrip("\r\n").partition("\n")
+    return rest if line_end and _LABEL.fullmatch(first) else text
 
 
 def _line_end(text: str, at: int) -> int:
@@ -164,31 +214,70 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end < 0 else end + 1
 
 
-def _embedded(text: str, at: int) -> tuple[PastedValue, int] | None:
-    """Return the request or response that begins at an offset, and where it ends."""
-    line = text[at : _line_end(text, at)]
+def _embedded(text: str, at: int, *, is_announced: bool) -> tuple[PastedValue, int] | None:
+    """Return the request or response that begins at an offset, and where it ends; any value if it is announced."""
     try:
         value, length = json.JSONDecoder().raw_decode(text, at)
         pasted = PastedValue(value, text[at:length])
     except (ValueError, RecursionError):
+        line = text[at : _line_end(text, at)]
+        called = _REPRESENTED.match(line)
+        line = line if called is None else called[0] + _bracketed(line[called.end() :])
         try:
             pasted, length = read_python(line), at + len(line)
         except UnreadableValueError:
             return None
-    if is_request(pasted.value) or is_response(pasted.value):
+    if is_announced or is_request(pasted.value) or is_response(pasted.value):
         return pasted, length
     return None
+
+
+def _bracketed(text: str) -> str:
+    """Return a text up to the bracket that closes one before it; all of it if there is none."""
+    depth = 1
+    for found in _BRACKETS.finditer(text):
+        depth += {"(": 1, ")": -1}.get(found[0], 0)
+        if not depth:
+            return text[: found.end()]
+    return text
 
 
 # --- Python
 
 
-def _program(text: str) -> Iterator[TextPart]:
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """Python code in a text: its tree, and the text around it."""
+
+    tree: ast.AST
+    before: str
+    after: str
+
+
+def _program(text: str) -> _Program | None:
+    """Return the Python code of a text: from its first statement to the first line that is no Python."""
+    first = _STATEMENT.search(text)
+    if first is None:
+        return None
+    lines = text[first.start() :].splitlines(keepends=True)
+    end = len(lines)
+    for _ in range(_MOST_CUTS):
+        try:
+            tree = parse_python("".join(lines[:end]), "exec")
+        except TooDeepError:
+            return None
+        except UnreadableValueError as error:
+            line = error.__cause__.lineno if isinstance(error.__cause__, SyntaxError) else None
+            end = min(end, line or 1) - 1
+            if end < 1:
+                return None
+        else:
+            return _Program(tree, text[: first.start()], "".join(lines[end:]))
+    return None
+
+
+def _requests(tree: ast.AST) -> Iterator[TextPart]:
     """Yield the arguments of calls that send requests in Python code, and dicts that are requests; nothing is run."""
-    try:
-        tree = parse_python(text, "exec")
-    except UnreadableValueError:
-        return
     names: dict[str, ast.expr] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):

@@ -107,6 +107,8 @@ class _TextsReader:
     unclear: list[tuple[IntakeQuestion, str]] = field(default_factory=list)
     kinds: list[TextKind] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    logged: list[PastedValue] = field(default_factory=list)
+    behind: list[str] = field(default_factory=list)
     secrets: int = 0
     url: str = ""
     is_http: bool = True
@@ -125,6 +127,7 @@ class _TextsReader:
         match pasted.kind:
             case TextKind.LOG:
                 self._log(text)
+                self.logged += [part.value for part in parts_of(text) if part.value is not None]
             case TextKind.OUTPUT:
                 self._output(text)
             case TextKind.GRAMMAR:
@@ -132,7 +135,7 @@ class _TextsReader:
             case TextKind.REQUEST | TextKind.RESPONSE:
                 parts = [part for part in parts_of(text) if part.value is not None or part.events is not None]
                 if not parts and is_recognised(text):
-                    self._text(text)
+                    self._text(TextPart(text))
                     return
                 for part in parts or [TextPart(value=_required_value(text))]:
                     self._value_of(part, pasted.kind)
@@ -146,7 +149,7 @@ class _TextsReader:
             if part.url and not part.text:
                 self._request(PastedValue({}), part)
             elif part.text.strip():
-                self._text(part.text)
+                self._text(part)
             return
         value = part.events if part.events is not None else part.value.value if part.value is not None else None
         if part.events is None and is_request(value) and not is_response(value):
@@ -188,8 +191,9 @@ class _TextsReader:
         elif answer:
             self._grammar(source, answer)
 
-    def _text(self, text: str) -> None:
-        """Read a text that has no value in it."""
+    def _text(self, part: TextPart) -> None:
+        """Read a text that has no value in it; what a user says beside values and code blocks is no output."""
+        text = part.text
         status = _STATUS.search(text)
         if status is not None:
             self.responses.append(FailureCase(status=(status[1] or status[2])))
@@ -201,6 +205,9 @@ class _TextsReader:
             self.others.append(FailureCase(findings=(IntakeFinding(kind, "", {"name": name}),)))
             self.kinds.append(TextKind.PROGRAM)
             return
+        if part.is_beside:
+            self.behind += [part.behind] if part.behind.strip() else []
+            return
         if is_lark(text) or xgrammar_constructs(text):
             self._grammar(text, "")
             return
@@ -211,7 +218,7 @@ class _TextsReader:
         stripped = text.strip()
         options = (TextKind.OUTPUT, TextKind.LOG, *(n.id for n in NOTATIONS.values() if not n.describes_json))
         if stripped.startswith(("{", "[")):
-            options = (TextKind.OUTPUT, "json_schema")
+            options = (TextKind.OUTPUT, TextKind.LOG, "json_schema")
         answer = self._ask("text", options, text)
         if answer == TextKind.OUTPUT:
             self._output(text)
@@ -268,6 +275,8 @@ class _TextsReader:
 
     def intake(self) -> Intake:
         """Return what was read."""
+        if not self.requests and not any(case.constraints for case in self.others):
+            self.requests += [read_request(one) for one in self.logged if is_request(one.value)][:1]
         question = self._open_question()
         case = merged([*self.requests, *self.responses, *self.others])
         answered = merged(self.responses)
@@ -285,7 +294,10 @@ class _TextsReader:
     def _open_question(self) -> IntakeQuestion | None:
         """Return the first open question; beside a request, an unknown text is the output."""
         has_constraint = any(case.constraints for case in (*self.requests, *self.others))
-        has_output = any(case.output is not None or case.tool_calls for case in self.responses)
+        has_output = any(case.output is not None or case.tool_calls or case.status for case in self.responses)
+        if not has_output and not self.unclear and TextKind.LOG not in self.kinds:
+            for text in self.behind[-1:]:
+                self._text(TextPart(text))
         if len(self.unclear) == 1 and has_constraint and not has_output:
             ((question, text),) = self.unclear
             self._output(text.removesuffix("\n") if question.key == "value" else text)
