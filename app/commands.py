@@ -109,9 +109,21 @@ def command(  # noqa: PLR0913 - each describes one property of a command
     refusal: Callable[..., str] | None = None,
     checked: Callable[..., bool] | None = None,
 ) -> Callable[[Handler], Handler]:
-    """Declare a command, whose handler is the decorated method; the parameters are those of `Command`.
+    """Declare a command, whose handler is the decorated method.
 
-    The menu is the first part of the id by default. A method may handle several commands with different arguments.
+    A method may handle several commands with different arguments.
+
+    Args:
+        command_id: its id.
+        keys: its shortcuts.
+        place: its group in the menu, and its place in the group.
+        menu: the menu; the first part of the id by default.
+        icon: as in `Command`; so are the other arguments.
+        context: the name of a context menu.
+        repeats: whether a held key repeats it.
+        arguments: what its handler is called with.
+        refusal: returns why it cannot run now.
+        checked: returns whether it is on.
 
     Raises:
         ValueError: there is a command with this id, or no such menu.

@@ -83,7 +83,13 @@ def icon_button(
 
 
 def close_button(name: str = "Close", tip: str = "", *, clicked: Clicked | None = None) -> QToolButton:
-    """Create the cross that closes a banner, popup or the like."""
+    """Create the cross that closes a banner, popup or the like.
+
+    Args:
+        name: its name for screen readers.
+        tip: its tip; the name by default.
+        clicked: what a click calls.
+    """
     button = icon_button("ph.x", name, tip, clicked=clicked)
     button.setProperty("role", "close")
     button.setFixedSize(_CLOSE, _CLOSE)

@@ -71,7 +71,14 @@ def check_vocabulary(work: DocumentFile, vocabulary: Vocabulary) -> None:
 def language_of(
     work: DocumentFile, vocabulary: Vocabulary | None, limits: Limits, cancel: CancelToken
 ) -> CompiledGrammar | None:
-    """Return what the output must match; None, with a message, if it cannot be determined."""
+    """Return what the output must match; None, with a message, if it cannot be determined.
+
+    Args:
+        work: the document.
+        vocabulary: the vocabulary; None if it is unknown.
+        limits: the limits of the compile.
+        cancel: cancels the compile.
+    """
     grammar = work.grammar
     options = grammar.options_within(limits)
     try:

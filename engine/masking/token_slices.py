@@ -303,7 +303,14 @@ def _without_bytes(loop_slice: TokenSlice, odd: tuple[int, ...], trie: Trie) -> 
 
 
 def find_loop_slice(kernels: Kernels, trie: Trie, loop: LoopTable, root: int) -> TokenSlice:
-    """Compute the slice of a loop below a node; `TokenSlices.loop_slice` caches it."""
+    """Compute the slice of a loop below a node; `TokenSlices.loop_slice` caches it.
+
+    Args:
+        kernels: the compiled kernels.
+        trie: the trie of the vocabulary.
+        loop: the bytes of the loop.
+        root: the node of the trie.
+    """
     mask, exits = np.zeros(trie.words, np.uint32), np.empty(len(trie.byte), np.int32)
     stack = np.zeros(trie.height + 1, np.int32)
     count = kernels.scan_loop(trie.arrays, loop, root, stack, exits, mask)

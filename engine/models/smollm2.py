@@ -141,6 +141,11 @@ def convert(gguf: Path, converted: Path, cancel: CancelToken) -> None:
     """Save the unpacked weights as a transformers folder.
 
     The weights are moved to a new model, since transformers does not save a model that was loaded from GGUF.
+
+    Args:
+        gguf: the unpacked file.
+        converted: the folder that is written.
+        cancel: cancels the work and hears its progress.
     """
     cancel.report(_stage("convert"), 0)
     torch, _ = libraries(cancel)

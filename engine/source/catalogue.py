@@ -120,7 +120,16 @@ def unknown_key(key: str, known: Iterator[str]) -> CatalogueError:
 
 
 def check_fields(key: str, expected: frozenset[str], given: Mapping[str, object]) -> None:
-    """Raise `CatalogueError` unless the fields of a text are given, and no others."""
+    """Compare the fields of a text with those that are given.
+
+    Args:
+        key: the key of the text.
+        expected: the names of its fields.
+        given: the values by name.
+
+    Raises:
+        CatalogueError: a field is missing, or there is one too many.
+    """
     if given.keys() != expected:
         wanted = ", ".join(sorted(expected)) or "none"
         raise CatalogueError(f"The text {key!r} has the fields {wanted}; given: {', '.join(sorted(given)) or 'none'}")

@@ -8,6 +8,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QVBoxLayout
 
+from app.catalogue import ui_text
 from app.theme.buttons import close_button, give_menu, icon_button, push_button, tool_button
 
 
@@ -35,7 +36,11 @@ def test_an_ampersand_is_no_mark_of_a_key(qtbot):
     ("button", "name", "tip"),
     [
         (lambda: tool_button("−", "Zoom out (Ctrl+−)", name="Zoom out"), "Zoom out", "Zoom out (Ctrl+−)"),
-        (lambda: icon_button("ph.copy", "Copy as text"), "Copy as text", "Copy as text"),
+        (
+            lambda: icon_button("ph.copy", ui_text("editor.explanation.copy")),
+            ui_text("editor.explanation.copy"),
+            ui_text("editor.explanation.copy"),
+        ),
         (lambda: close_button("Close the search", "Close (Esc)"), "Close the search", "Close (Esc)"),
     ],
 )

@@ -6,6 +6,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from catalogue_texts import shows
 
 from app.entry import main
 
@@ -44,10 +45,10 @@ def test_a_file_or_an_option_of_the_window_opens_it(monkeypatch, arguments):
 def test_a_subcommand_opens_no_window(monkeypatch, capsys, arguments, code):
     monkeypatch.setitem(sys.modules, "app.main", None)
     assert ended(main, arguments) == code
-    assert "the window cannot open" not in capsys.readouterr().err
+    assert not shows(capsys.readouterr().err, "cli.window.negative")
 
 
 def test_a_window_that_cannot_open_says_why(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "app.main", None)
     assert main([]) == 1
-    assert capsys.readouterr().err.startswith("turnstile: the window cannot open: ")
+    assert shows(capsys.readouterr().err, "cli.window.no_qt")

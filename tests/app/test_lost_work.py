@@ -4,6 +4,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from catalogue_texts import shows
 from driven_window import kill, read, recovered, start
 
 from app.document import DocumentFile, GrammarPart
@@ -48,7 +49,7 @@ def test_work_that_never_pauses_survives_kill_9(tmp_path, what):
     kill(window)
     after, key = recovered(tmp_path), LARGEST[what]
     assert len(after[key]) >= len(state[key]) if what != "run" else after[key] >= state[key]
-    assert any(banner.startswith("Turnstile closed unexpectedly. Recovered “Driven”") for banner in after["banners"])
+    assert any(shows(banner, "window.recovery.crashed") and "“Driven”" in banner for banner in after["banners"])
     assert what != "run" or any(f"with {after['tokens']} tokens" in banner for banner in after["banners"])
 
 
@@ -69,7 +70,7 @@ def test_a_signal_saves_everything_and_ends_cleanly(tmp_path, what, name):
     after = recovered(tmp_path)
     saved, reported = after[LARGEST[what]], states[-1][LARGEST[what]]
     assert saved >= reported if what == "run" else saved == reported  # a run may step once more behind its last report
-    assert any(banner.startswith(f"Turnstile was closed by the signal {name}.") for banner in after["banners"]) or (
+    assert any(shows(banner, "window.recovery.signalled", signal=name) for banner in after["banners"]) or (
         what == "run"  # steps are no edit: they come back with what was open last, and there is nothing to say
     )
     assert autosaves(tmp_path) == []
@@ -96,6 +97,6 @@ def test_the_file_that_is_asked_for_is_opened_and_recovered_work_is_offered(tmp_
     asked.write_bytes(encode(DocumentFile(grammar=GrammarPart("regex", "asked for"))))
     shown = recovered(tmp_path, str(asked))
     assert shown["text"] == "asked for"
-    assert any("Recovered work is available: “Driven”" in banner for banner in shown["banners"])
+    assert any(shows(banner, "window.recovery.offered") and "“Driven”" in banner for banner in shown["banners"])
     later = recovered(tmp_path)  # nobody decided about it
     assert len(later["text"]) >= len(state["text"])

@@ -53,7 +53,13 @@ def badge_of(found: Sequence[TargetDiagnostic]) -> Badge:
 
 
 def badge_rect(edit: QPlainTextEdit, block: QTextBlock, badge: Badge) -> QRectF:
-    """Return the area of a badge in the coordinates of the viewport; empty if there is no room behind the line."""
+    """Return the area of a badge in the coordinates of the viewport; empty if nothing fits behind the line.
+
+    Args:
+        edit: the editor that shows the text.
+        block: the line.
+        badge: its badge.
+    """
     return _fitted(edit, block, badge)[0]
 
 

@@ -490,7 +490,13 @@ def code_line(placeholder: str, name: str) -> QLineEdit:
 
 
 def style_line(field: QLineEdit, placeholder: str, name: str) -> None:
-    """Make a line one of code, with a name for screen readers and tips."""
+    """Make a line one of code, with a name for screen readers and tips.
+
+    Args:
+        field: the line.
+        placeholder: what it shows while it is empty.
+        name: its name.
+    """
     field.setPlaceholderText(placeholder)
     field.setAccessibleName(name)
     field.setToolTip(plain_text(name))
@@ -498,7 +504,13 @@ def style_line(field: QLineEdit, placeholder: str, name: str) -> None:
 
 
 def style_lines(field: QPlainTextEdit, placeholder: str, name: str) -> None:
-    """Make a text one of code, with a name for screen readers."""
+    """Make a text one of code, with a name for screen readers.
+
+    Args:
+        field: the text.
+        placeholder: what it shows while it is empty.
+        name: its name.
+    """
     field.setPlaceholderText(placeholder)
     field.setAccessibleName(name)
     field.setProperty("role", "field")

@@ -127,7 +127,13 @@ def explore_rules(program: Program, limit: int, cancel: CancelToken | None = Non
 
     All states are counted before any automaton is minimised, which takes as long again: so a limit is met sooner.
 
-    Args, Raises: as `rule_automata`.
+    Args:
+        program: the program.
+        limit: the largest number of states of all rules together.
+        cancel: cancels the work.
+
+    Raises:
+        InvariantError, LimitExceededError, CancelledError: as `rule_automata`.
     """
     start = program.instructions[program.start]
     if not isinstance(start, Call):

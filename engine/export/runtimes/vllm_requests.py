@@ -62,10 +62,15 @@ def validate(params: Any, known: set[str]) -> None:
 
 
 def follower(params: Any, output: list[int], known: set[str]) -> Request | None:
-    """What follows a request; None for one that asks for nothing, or for the grammar of another package.
+    """Return what follows a request; None for one that asks for nothing, or for the grammar of another package.
 
     A request that should have been refused, and was not since the engine does not validate what it loads by itself,
     may only end: what it asks for cannot be given, and passing it over would look as if it had been.
+
+    Args:
+        params: the sampling parameters of the request.
+        output: the token ids of its output; vLLM appends to the list.
+        known: the names of all grammars that are loaded.
     """
     name = asked(params)
     if name is None or (name != GRAMMAR and name in known):

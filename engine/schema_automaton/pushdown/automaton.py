@@ -149,7 +149,7 @@ class JsonAutomaton:
         return frozenset()
 
     def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
-        """Return the configuration after a token's bytes."""
+        """Return the configuration after a token's bytes; see `ByteAutomaton`."""
         return self.run(configuration, data) if data else DEAD
 
     def _intern(self, cursor: _Cursor) -> int:

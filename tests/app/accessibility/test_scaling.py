@@ -13,6 +13,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from app import theme
+from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 
 ROOT = Path(__file__).parents[3]
@@ -139,7 +140,7 @@ def test_the_status_bar_leaves_out_what_is_least_telling(desk, with_font, points
         line.show_activity("Loading smollm2 · fetching weights" if total else "", 24_000_000, total)
         desk.wait(lambda: not any(map(is_elided, line.findChildren(QLabel))), "nothing is cut")
         labels = [label for label in line.findChildren(QLabel) if label.isVisible()]
-        assert labels[-2 if total else -1].text().startswith("No end yet")
+        assert labels[-2 if total else -1].text().startswith(ui_text("window.status.no_end"))
         said = " · ".join(label.text() for label in labels)
         facts = labels[0].parentWidget().parentWidget()
         for full in line.texts[:3]:

@@ -99,7 +99,7 @@ def test_code_in_a_message_stands_in_quotation_marks():
 
 def test_a_fix_is_offered_and_asked_for(pane: ProblemsPane, qtbot: QtBot) -> None:
     source = SourceText('root = "a"')
-    wrong = Diagnostic("gbnf-no-definition", Severity.ERROR, Span(5, 6), "`root` is followed by no `::=`")
+    wrong = Diagnostic("gbnf-no-definition", Severity.ERROR, Span(5, 6), "No `::=` here")
     pane.show_diagnostics((wrong, *FINDINGS), source)
     row = next(row for row in range(3) if pane.model.finding(row) == wrong)
     assert pane.model.index(row, FIX).data() == unmarked(ui_text("fixes.replace", new="::="))

@@ -192,8 +192,8 @@ def test_many_steps_leave_gaps_too(qtbot, pane):
 
 
 def test_it_says_how_the_generation_ended(pane):
-    pane.show_trace(path(), "The model's context of 512 tokens is full")
-    assert pane.facts.text().endswith(" · The model's context of 512 tokens is full")
+    pane.show_trace(path(), ui_text("common.generation.context_of_full", tokens=512))
+    assert pane.facts.text().endswith(" · " + ui_text("common.generation.context_of_full", tokens=512))
 
 
 def test_after_an_illegal_step_of_a_pasted_output_nothing_is_known(qtbot, pane):

@@ -81,12 +81,12 @@ def test_one_that_is_switched_off_stops_nothing(opened, qtbot):
 def test_over_and_out(opened, qtbot):
     session = opened(GBNF)
     take(session, qtbot, "(")
-    assert run(session, qtbot, RunUntil(Goal.OVER)).startswith("Stepped over")
+    assert shows(run(session, qtbot, RunUntil(Goal.OVER)), "decoding.run.over")
     assert output(session).endswith("cx")
     session.decoding.ask(Restart())
     qtbot.waitUntil(lambda: output(session) == "")
     take(session, qtbot, "(a")
-    assert run(session, qtbot, RunUntil(Goal.OUT)).startswith("Stepped out of")
+    assert shows(run(session, qtbot, RunUntil(Goal.OUT)), "decoding.run.out")
     assert output(session).endswith("cx")
 
 
@@ -104,7 +104,7 @@ def test_a_state_of_the_whole_automaton(opened, qtbot):
     session = opened("[ab]{5}x[yz]{2}", "regex")
     state = session.compiling.last_good.dfa.run(b"aaa")
     why = run(session, qtbot, RunUntil(Goal.STATE, state=state, label="the middle"))
-    assert (why, len(output(session))) == ("The match came to the middle", 3)
+    assert (why, len(output(session))) == (capitalised(ui_text("decoding.run.state", name="the middle")), 3)
     session.debugging.toggle(Breakpoint(BreakpointKind.STATE, state=session.compiling.last_good.dfa.run(b"aaaaa")))
     assert run(session, qtbot).startswith("Breakpoint")
     assert len(output(session)) == 5
@@ -164,7 +164,7 @@ def test_an_edit_switches_off_what_has_other_numbers_now(opened, qtbot):
     qtbot.waitUntil(lambda: session.debugging.breakpoints != (rule, state))
     kept, outdated = session.debugging.breakpoints
     assert kept == rule
-    assert (outdated.enabled, outdated.label) == (False, "state 2 (of an older text)")
+    assert (outdated.enabled, outdated.label) == (False, "state 2 " + ui_text("session.run.fragment.outdated"))
 
 
 def test_a_part_of_a_schema(opened, qtbot):

@@ -3,6 +3,7 @@ import signal
 from types import SimpleNamespace
 
 import pytest
+from catalogue_texts import shows
 from model_doubles import decode_handler, letters
 
 from app.catalogue import ui_text
@@ -301,7 +302,7 @@ def test_a_model_that_fails_to_load_is_told_and_the_old_one_serves(ready, qtbot)
     alarm = blocker.args[0]
     assert alarm.target == "generation"
     assert alarm.details.startswith(sentence(ModelError("errors.models.silent_pip")))
-    assert "Letters is still in use" in alarm.details
+    assert shows(alarm.details, "session.notification.model_failed_still", name="Letters")
     assert can_step(ready)
     assert ready.decoding.spec == "letters"
 
@@ -395,7 +396,7 @@ def test_a_grammar_that_the_model_reads_for_long_is_told_of_and_refuses_steps(re
 
     def cancel_once_told(text, _done, _total) -> None:
         told.append(text)
-        if text == "Compiling for the model" and not refusals:
+        if text == ui_text("session.activity.set_grammar") and not refusals:
             refusals.extend((refused[-1], ready.step_refusal))
             ready.cancel_background()
 

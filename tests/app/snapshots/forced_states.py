@@ -6,6 +6,7 @@ from decode_views import FORCED
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
+from app.catalogue import ui_text
 from app.panes.forced.pane import ForcedPane, Page
 from app.workers.requests.forced import (
     CompareSpellings,
@@ -84,11 +85,11 @@ def index(answer: IndexAnswer | None) -> QWidget:
 STATES: dict[str, State] = {
     "forced-runs": runs,
     "forced-spellings": lambda: runs(compared=True),
-    "forced-error": lambda: runs(why_not="The grammar needs a stack"),
+    "forced-error": lambda: runs(why_not=ui_text("workers.forced.needs_stack")),
     "strategies-empty": lambda: strategies(None),
     "strategies-typical": lambda: strategies(StrategiesAnswer(STRATEGIES, 3)),
-    "strategies-error": lambda: strategies(StrategiesAnswer((), 3, "Choose a model first")),
+    "strategies-error": lambda: strategies(StrategiesAnswer((), 3, ui_text("session.refusal.no_model"))),
     "index-empty": lambda: index(None),
     "index-typical": lambda: index(INDEX),
-    "index-error": lambda: index(IndexAnswer(1, why_not="The grammar needs a stack")),
+    "index-error": lambda: index(IndexAnswer(1, why_not=ui_text("workers.forced.needs_stack"))),
 }

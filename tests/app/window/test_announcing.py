@@ -46,9 +46,11 @@ def test_errors_interrupt(desk, said):
 
 def test_what_is_told():
     assert screen_reader.announcement(view(trace((b"a", b"b")))) == "b. 2 of 1,000 allowed, with 50.0%"
-    assert screen_reader.announcement(view()) == "At the start. 2 of 1,000 allowed, with 50.0%"
+    assert screen_reader.announcement(view()) == ui_text(
+        "window.screen_reader.start", state="2 of 1,000 allowed, with 50.0%"
+    )
     ended = view(trace((b"a",)), position(finish=Finish.LENGTH))
-    assert screen_reader.announcement(ended) == "a. Budget used up"
+    assert screen_reader.announcement(ended) == "a. " + ui_text("common.generation.budget")
 
 
 def test_a_grammar_that_breaks_and_is_mended_says_so_once(desk, said):

@@ -59,7 +59,9 @@ def test_the_tokens_of_the_live_state_are_drawn_and_followed(desk):
     desk.wait(lambda: pane.scene.diagram is not None)
     desk.window.commands["automaton.tokens"].trigger()
     desk.wait(lambda: any("token" in label for label in pane.scene.diagram.labels.values()))
-    assert pane.level_bar.note.text() == "Tokens of the live state: 4 allowed"
+    assert pane.level_bar.note.text() == ui_text(
+        "automaton.location.tokens", state=ui_text("automaton.location.fragment.live"), total=4
+    )
     assert any("ab" in label for label in pane.scene.diagram.labels.values())
     take(desk, "c")
     desk.wait(lambda: pane.level_bar.note.text().endswith(": 1 allowed"))
@@ -135,7 +137,7 @@ def test_what_cannot_be_drawn_otherwise_is_not_offered_and_says_why(desk):
     assert shows(merge.toolTip(), "window.command.merge_unavailable")
     desk.qtbot.mouseClick(desk.panes.automaton.level_bar.live_button, Qt.MouseButton.LeftButton)
     desk.wait(merge.isEnabled)
-    assert merge.toolTip().startswith("Draw each forced run")
+    assert shows(merge.toolTip(), "commands.automaton.merge.tip")
 
 
 def test_the_menu_marks_the_layout_in_use(desk):

@@ -13,6 +13,7 @@ from app.models.states import MARKS
 from engine.decoding.debugging.breakpoints import BreakpointKind
 from engine.decoding.debugging.run_until import Goal
 from engine.decoding.values import Finish, StepOrigin
+from engine.source.catalogue import capitalised
 
 LEFT = Qt.MouseButton.LeftButton
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -140,7 +141,10 @@ def test_the_button_opens_the_popover_too(rules):
     popover = rules.panes.generation.run_until
     popover.choices[Goal.EOS_LEGAL].click()
     rules.qtbot.keyClick(popover, Qt.Key.Key_Return)
-    assert ended(rules) == "The text may end here" or rules.session.decoding.view.position.finish is Finish.STOP
+    assert (
+        ended(rules) == capitalised(ui_text("decoding.run.may_end"))
+        or rules.session.decoding.view.position.finish is Finish.STOP
+    )
 
 
 def test_the_selected_state_of_the_automaton(desk):
@@ -154,7 +158,7 @@ def test_the_selected_state_of_the_automaton(desk):
     (one,) = desk.document.content.breakpoints
     assert (one.kind, one.name, one.state) == (BreakpointKind.STATE, "", state)
     press(desk, Qt.Key.Key_F5)
-    assert ended(desk) == f"Breakpoint: the match reached state {state}"
+    assert ended(desk) == ui_text("session.run.breakpoint_reached", name=f"state {state}")
     assert len(desk.output) == 3
 
 

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.catalogue import ui_text
+from app.catalogue import capitalised, ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from engine.source import Span
 
@@ -44,7 +44,7 @@ def test_the_explanation_follows_the_text(desk) -> None:
     desk.wait(lambda: page.delegate.is_stale)
     assert len(words(desk)) == 2
     QTest.keyClicks(edit, ")")
-    desk.wait(lambda: words(desk)[2:] == ["Group 1: the empty text"])
+    desk.wait(lambda: words(desk)[2:] == [f"Group 1: {ui_text('explanation.text.empty')}"])
     assert not page.delegate.is_stale
     QTest.keyClick(edit, Qt.Key.Key_E, CONTROL | SHIFT)
     assert desk.panes.editor.pages.current is None
@@ -60,7 +60,9 @@ def test_another_document_has_its_own_words(desk) -> None:
     desk.panes.editor.toggle_explanation()
     desk.wait(lambda: words(desk) == ["The text `a`"])
     open_grammar(desk, "gbnf", 'root ::= "b"')
-    desk.wait(lambda: words(desk) == ["Rule `root`, with which every match begins: the text `b`"])
+    desk.wait(
+        lambda: words(desk) == [capitalised(ui_text("explanation.rule.start", name="`root`", body="the text `b`"))]
+    )
 
 
 def test_the_reference_follows_the_notation(desk) -> None:

@@ -68,8 +68,8 @@ def test_targets_are_listed_in_groups_and_previewed(desk):
     desk.open("a+b")
     dialog = opened(desk)
     shown = [dialog.targets.item(row).text() for row in range(dialog.targets.count())]
-    assert [shown.index(group) for group in ("Runs elsewhere", "Text", "Pictures and graphs")] == sorted(
-        shown.index(group) for group in ("Runs elsewhere", "Text", "Pictures and graphs")
+    assert [shown.index(group) for group in ("Runs elsewhere", "Text", ui_text("export.group.picture"))] == sorted(
+        shown.index(group) for group in ("Runs elsewhere", "Text", ui_text("export.group.picture"))
     )
     assert dialog.target == "json"
     assert "turnstile-token-index" in dialog.preview.text.toPlainText()
@@ -166,7 +166,7 @@ def test_what_does_not_fit_says_why_and_a_depth_mends_it(desk):
         )
     )
     desk.wait(lambda: dialog.write_button.isEnabled() and not dialog.is_waiting)
-    assert "The recursion is cut at 2 levels" in dialog.notes.text()
+    assert shows(dialog.notes.text(), "export.note.fragment.cut", depth=2)
     dialog.close()
 
 
@@ -176,7 +176,7 @@ def test_a_schema_that_nests_is_greyed_before_anybody_asks_for_it(desk):
     for name in ("safetensors", "bumblebee"):
         click(desk, dialog, name)
         assert not dialog.write_button.isEnabled()
-        assert "its rules nest, so there is no finite table of tokens" in dialog.preview.message.text()
+        assert ui_text("export.refusal.fragment.rules_nest") in dialog.preview.message.text()
     click(desk, dialog, "json")
     assert dialog.write_button.isEnabled()
     dialog.close()
@@ -339,7 +339,10 @@ def test_a_file_that_would_be_large_shows_its_size_in_the_place_of_a_preview(alo
 @pytest.mark.parametrize(
     ("answer", "size"),
     [
-        ({"estimate": "about 56 MB are expected (10 transitions)", "is_large": True}, "About 56 MB are expected"),
+        (
+            {"estimate": ui_text("export.report.fragment.forecast", size=56, transitions=10), "is_large": True},
+            "About 56 MB are expected",
+        ),
         ({"files": (PreviewFile("a", 56_000_000, "x"),), "is_large": True}, "56,000,000 bytes"),
         ({"files": (PreviewFile("a", 56, "x"),)}, ""),
     ],

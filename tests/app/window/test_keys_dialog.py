@@ -1,6 +1,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from app.catalogue import ui_text
 from app.commands import declared_commands
 from app.dialogs.keys_dialog import KeysDialog
 
@@ -16,7 +17,7 @@ def test_every_command_is_listed_and_found_by_typing(desk):
     assert dialog.table.rowCount() == len(declared_commands())
     assert dialog.height() <= 720
     QTest.keyClicks(dialog.field, "ctrl+k output")
-    assert shown(dialog) == ["Check an output"]
+    assert shown(dialog) == [ui_text("commands.tests.check.title").removesuffix("…")]
     dialog.field.clear()
     QTest.keyClicks(dialog.field, "step")
     before = dialog.table.currentRow()

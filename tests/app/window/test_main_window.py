@@ -107,7 +107,7 @@ def test_a_broken_pattern_disables_the_step_and_says_why(desk):
     desk.wait(lambda: desk.session.compiling.stale_reason != "")
     assert not desk.window.commands["run.step"].isEnabled()
     assert "error" in desk.window.commands["run.step"].toolTip()
-    assert desk.window.status_line.texts[0] == "The grammar has an error"
+    assert desk.window.status_line.texts[0] == ui_text("session.stale.errors", count=1)
     desk.wait(lambda: desk.window.dock_layout.bottom_is_open)
     assert desk.window.dock_layout.bottom.tabText(0) == "Problems (1)"
     desk.qtbot.keyClick(desk.panes.editor.edit, Qt.Key.Key_Backspace)
@@ -202,7 +202,7 @@ def test_the_status_tells_what_is_allowed(desk):
     desk.wait(lambda: desk.window.status_line.texts[1] != "")
     _, allowed, end, _ = desk.window.status_line.texts
     assert allowed.startswith("2 of 98 allowed · mask ")
-    assert end.startswith("No end yet, expects “a”")
+    assert end.startswith(ui_text("window.status.no_end_expects", expected="“a”"))
 
 
 def test_a_killed_model_process_is_a_banner_and_comes_back(desk):

@@ -13,6 +13,7 @@ from app.dialogs.notation_dialog import ConversionChoice, NotationDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.workers.requests.judge import ConvertRequest
 from engine.compile import CompileOptions, compile_grammar
+from engine.source.catalogue import capitalised
 
 
 def open_grammar(desk, notation: str, text: str) -> None:
@@ -204,8 +205,11 @@ def test_what_a_conversion_loses_is_told_and_its_options_change_it(desk):
     desk.qtbot.keyClick(dialog.options.recursion, Qt.Key.Key_Up)
     desk.qtbot.keyClick(dialog.options.recursion, Qt.Key.Key_Up)
     desk.wait(dialog.accept_button.isEnabled)
-    assert "• The recursion is cut at 2 levels" in dialog.result_label.text()
-    assert "• Its keywords for readers are lost: title." in dialog.result_label.text()
+    assert shows(dialog.result_label.text(), "export.note.fragment.cut", depth=2)
+    assert (
+        "• " + capitalised(ui_text("export.note.fragment.keywords_lost", keywords="title."))
+        in dialog.result_label.text()
+    )
     desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert desk.document.content.grammar.notation == "json_schema"
     assert not desk.document.is_modified
@@ -312,7 +316,7 @@ def test_what_has_no_finite_automaton_is_drawn_around_the_live_state(desk, notat
 def test_an_export_of_what_has_neither_an_automaton_nor_rules_says_why(desk):
     open_grammar(desk, "json_schema", '{"uniqueItems": true}')
     dialog = desk.window.exporting.open()
-    desk.wait(lambda: "/uniqueItems cannot be written as a grammar" in _texts(dialog))
+    desk.wait(lambda: shows(_texts(dialog), "diagnostics.export-not-context-free.message", where="/uniqueItems"))
     dialog.reject()
 
 

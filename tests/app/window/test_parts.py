@@ -120,8 +120,11 @@ def test_the_status_line_counts_characters_as_the_header_does(status):
 @pytest.mark.parametrize(
     ("pattern", "expected"),
     [
-        (".a", "any character except a line feed"),
-        ("(?:[0-9]x|.y)", "any character except a line feed"),
+        (".a", ui_text("explanation.characters.except", characters=ui_text("explanation.character.line_feed"))),
+        (
+            "(?:[0-9]x|.y)",
+            ui_text("explanation.characters.except", characters=ui_text("explanation.character.line_feed")),
+        ),
         ("(?:[a-z]| |:)b", "a-z, “:” or a space"),
         ("[12]", "“1” or “2”"),
     ],
@@ -137,7 +140,10 @@ def test_the_status_line_says_in_words_what_is_expected(status, pattern, expecte
         ({"finish": Finish.STOP, "accepting": True}, "Complete"),
         ({"finish": Finish.STOP}, ui_text("common.generation.ended_early")),
         ({"finish": Finish.LENGTH}, ui_text("common.generation.budget")),
-        ({"finish": Finish.CONTEXT, "context": ContextState(512, 0)}, "The model's context of 512 tokens is full"),
+        (
+            {"finish": Finish.CONTEXT, "context": ContextState(512, 0)},
+            ui_text("common.generation.context_of_full", tokens=512),
+        ),
         ({"accepting": True, "eos": EosState.ALLOWED}, ui_text("window.status.may_end")),
         ({"accepting": True, "eos": EosState.NO_EOS}, ui_text("window.status.matches")),
         ({"z": 0.0001}, ui_text("window.status.no_end")),
@@ -165,7 +171,9 @@ def test_the_status_line_tells_times_in_a_unit_that_fits(status, microseconds, s
 def test_the_status_line_tells_what_is_left_of_a_context_that_ends_before_the_budget(status):
     at = position(context=ContextState(512, 12))
     status.show_view(DecodeView(position=at, max_tokens=200), None, frozenset())
-    assert status.texts[2] == "No end yet · the model's context takes 12 more tokens"
+    assert status.texts[2] == ui_text("window.status.no_end") + " · " + ui_text(
+        "common.fragment.context_left", count=12
+    )
     status.show_view(DecodeView(position=at, max_tokens=at.index + 12), None, frozenset())
     assert status.texts[2] == ui_text("window.status.no_end")
 

@@ -5,6 +5,7 @@ import os
 import signal
 
 import pytest
+from catalogue_texts import shows
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
@@ -318,7 +319,7 @@ def test_another_zone_with_a_grammar_of_its_own(desk):
     (other,) = fields.others
     QTest.keyClicks(other.after, "w=")
     QTest.keyClicks(other.text, "[xy")
-    desk.wait(lambda: "zone 2 does not compile: line 1, column 1" in dialog.message.text())
+    desk.wait(lambda: shows(dialog.message.text(), "errors.decoding.zones.compile", number=2, line=1, column=1))
     QTest.keyClicks(other.text, "]z")
     desk.wait(lambda: in_force(desk).zones is not None and len(in_force(desk).zones.others) == 1)
     assert not dialog.message.text()

@@ -7,11 +7,13 @@ import time
 
 import msgspec
 import pytest
+from catalogue_texts import shows
 from decode_views import trace
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
+from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart, Saved, last_document
 from app.document import file as document_file
 from app.document.autosave import read_saved
@@ -36,6 +38,11 @@ def leave(tmp_path, text="crashed", *, path="", saved_at=None, name="left", ende
 
 def strip(desk, text):
     found = [banner for banner in desk.window.banners.banners if text in banner.notification.text]
+    return found[0] if found else None
+
+
+def banner_of(desk, key):
+    found = [banner for banner in desk.window.banners.banners if shows(banner.notification.text, key)]
     return found[0] if found else None
 
 
@@ -69,7 +76,7 @@ def test_the_strip_says_what_was_recovered(desk, tmp_path):
     desk.window.begin()
     banner = strip(desk, "closed unexpectedly")
     assert banner.notification.text.startswith(
-        "Turnstile closed unexpectedly. Recovered “Left work” with 233 tokens, from "
+        ui_text("window.recovery.crashed") + ". Recovered “Left work” with 233 tokens, from "
     )
     assert banner.notification.text.endswith((f"{before}.", f"{after}."))
     assert (banner.button.text(), banner.other_button.text()) == ("Save", "Discard")
@@ -78,7 +85,11 @@ def test_the_strip_says_what_was_recovered(desk, tmp_path):
 
 @pytest.mark.parametrize(
     ("ended_by", "cause"),
-    [("", "closed unexpectedly"), ("SIGTERM", "closed by the signal SIGTERM"), ("session", "with the desktop session")],
+    [
+        ("", ui_text("window.recovery.crashed")),
+        ("SIGTERM", ui_text("window.recovery.signalled", signal="SIGTERM")),
+        ("session", ui_text("window.recovery.session_ended")),
+    ],
 )
 def test_the_strip_says_why(desk, tmp_path, ended_by, cause):
     leave(tmp_path, ended_by=ended_by, saved_at=1.5e9)
@@ -141,9 +152,9 @@ def test_older_work_is_offered_after_the_latest_is_saved(desk, tmp_path):
     leave(tmp_path, "latest")
     desk.window.begin()
     assert text_of(desk) == "latest"
-    assert strip(desk, "is available") is None
+    assert banner_of(desk, "window.recovery.offered") is None
     desk.document.save(tmp_path / "kept.turnstile")
-    click(desk, strip(desk, "Recovered work is available").button)
+    click(desk, banner_of(desk, "window.recovery.offered").button)
     assert text_of(desk) == "older"
 
 
@@ -173,7 +184,7 @@ def test_the_file_that_was_asked_for_opens_and_the_work_is_offered(desk, tmp_pat
     leave(tmp_path, path=tmp_path / "other.turnstile", tokens=3)
     desk.window.begin(asked)
     assert (text_of(desk), desk.document.path, desk.document.is_modified) == ("on the disk", asked, False)
-    banner = strip(desk, "Recovered work is available: “other” with 3 tokens")
+    banner = strip(desk, "“other” with 3 tokens")
     assert (banner.button.text(), banner.other_button.text()) == ("Show", "Discard")
     assert len(left_behind(tmp_path, desk)) == 1
     click(desk, banner.button)

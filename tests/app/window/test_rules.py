@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from catalogue_texts import shows
 from model_doubles import LETTERS
 
 from app.catalogue import ui_text
@@ -49,11 +50,13 @@ def test_a_schema_is_drawn_by_its_rules_and_a_step_moves_the_light(desk):
 
     desk.wait(lambda: not desk.session.step_refusal and lit() == {"“{”"})
     assert pane.level_bar.rule_box.currentText() == ui_text("automaton.levels.all_rule", count=1)
-    assert pane.level_bar.note.text().startswith("Spelling is plain")
+    assert shows(pane.level_bar.note.text(), "export.note.fragment.plain")
     for char, expected in (("{", {'"a":', "“}”"}), ('"', {'"a":'}), ("a", {'"a":'})):
         desk.session.decoding.ask(Take(LETTERS.index(char.encode())))
         desk.wait(lambda expected=expected: lit() == expected)
     desk.panes.editor.edit.setPlainText('{"uniqueItems": true}')
-    desk.wait(lambda: "since /uniqueItems cannot be written as a grammar" in pane.size_banner.text())
+    desk.wait(
+        lambda: shows(pane.size_banner.text(), "diagnostics.export-not-context-free.message", where="/uniqueItems")
+    )
     assert not pane.level_bar.rule_box.isVisible()
     desk.wait(lambda: pane.view.scene().diagram.groups == ())

@@ -90,7 +90,7 @@ def test_it_follows_when_the_panes_are_arranged_anew(desk, tour):
 
 def test_it_is_told_to_a_screen_reader(desk, tour):
     told = QAccessible.queryAccessibleInterface(tour.card.next_button).text(QAccessible.Text.Description)
-    assert told.startswith("Tour, 1 of 5. Write a grammar.")
+    assert told.startswith("Tour, 1 of 5. " + ui_text("window.tour.editor.title") + ".")
 
 
 def test_it_is_offered_once(desk):

@@ -5,6 +5,7 @@ import signal
 import sys
 
 import pytest
+from catalogue_texts import shows
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
@@ -38,8 +39,8 @@ def busy(desk):
     return desk
 
 
-def banner_with(desk, words):
-    found = [banner for banner in desk.window.banners.banners if words in banner.notification.text]
+def banner_with(desk, key):
+    found = [banner for banner in desk.window.banners.banners if shows(banner.notification.text, key)]
     return found[-1] if found else None
 
 
@@ -56,9 +57,9 @@ def works(desk):
 def test_a_dead_process_is_a_message_with_details_and_all_goes_on(busy, name):
     group = getattr(busy.session.worker_pool, name)
     os.kill(group.pid, signal.SIGKILL)
-    busy.wait(lambda: banner_with(busy, "was restarted") is not None)
+    busy.wait(lambda: banner_with(busy, "session.notification.process_restarted") is not None)
     assert QApplication.activeModalWidget() is None
-    banner = banner_with(busy, "was restarted")
+    banner = banner_with(busy, "session.notification.process_restarted")
     busy.qtbot.mouseClick(banner.copy_button, Qt.MouseButton.LeftButton)
     copied = QApplication.clipboard().text()
     assert copied.startswith(banner.notification.text)
@@ -73,9 +74,9 @@ def test_a_dead_process_is_a_message_with_details_and_all_goes_on(busy, name):
 def test_a_bug_in_a_job_is_a_message_with_its_traceback(busy, name):
     busy.wait(lambda: works(busy))
     getattr(busy.session.worker_pool, name).ask(FAILING[name], busy.session)
-    busy.wait(lambda: banner_with(busy, "Internal error") is not None)
+    busy.wait(lambda: banner_with(busy, "common.internal_error") is not None)
     assert QApplication.activeModalWidget() is None
-    banner = banner_with(busy, "Internal error")
+    banner = banner_with(busy, "common.internal_error")
     assert "Traceback" not in banner.notification.text
     busy.qtbot.mouseClick(banner.copy_button, Qt.MouseButton.LeftButton)
     assert banner.notification.details in QApplication.clipboard().text()
@@ -90,10 +91,10 @@ def test_an_exception_in_the_window_is_a_message_too(desk):
     try:
         error = ZeroDivisionError("as asked")
         sys.excepthook(type(error), error, error.__traceback__)  # what PySide does with what a slot raises
-        desk.wait(lambda: banner_with(desk, "ZeroDivisionError: as asked") is not None)
+        desk.wait(lambda: banner_with(desk, "window.main.error_continues") is not None)
     finally:
         undo()
-    assert "ZeroDivisionError" in banner_with(desk, "as asked").notification.details
+    assert "ZeroDivisionError" in banner_with(desk, "window.main.error_continues").notification.details
     assert QApplication.activeModalWidget() is None
 
 
@@ -113,11 +114,13 @@ def test_a_home_that_cannot_be_written_is_told_once_and_costs_nothing_else(desk,
     edit = desk.panes.editor.edit
     edit.setFocus()
     desk.qtbot.keyClicks(edit, "c")
-    desk.wait(lambda: banner_with(desk, "Autosave does not work") is not None)
+    desk.wait(lambda: banner_with(desk, "session.notification.autosave_failed") is not None)
     desk.qtbot.keyClicks(edit, "d")
     desk.session.decoding.step()
     desk.wait(lambda: bool(desk.output))
     told = [banner.notification.text for banner in desk.window.banners.banners]
-    assert sorted(text.partition(" (")[0] for text in told) == ["Autosave does not work", "Settings cannot be saved"]
+    keys = ("session.notification.autosave_failed", "window.main.settings_lost")
+    assert len(told) == len(keys)
+    assert all(any(shows(text, key) for text in told) for key in keys)
     desk.window.close_without_asking()
     assert not desk.window.isVisible()

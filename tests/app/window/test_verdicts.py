@@ -54,7 +54,7 @@ def test_a_failing_grammar_and_its_output_get_one_sentence(desk):
     dialog.budget.setValue(20)
     paste(desk, dialog, '{"name": "Ada", "')
     assert dialog.cause.text() == "cut-off"
-    assert "Cut off at token 17: the shortest legal ending needed 7 more, the budget had 3." in dialog.details.lines
+    assert ui_text("verdicts.cut_off.budget", where="token 17", needed=7, left=3) in dialog.details.lines
     assert any(shows(line, "verdicts.budget.late") for line in dialog.details.lines)
     dialog.finish.setCurrentIndex(1)
     desk.wait(lambda: dialog.question.finish == "length" and dialog.found is not None)
@@ -65,7 +65,7 @@ def test_a_valid_spelling_that_turnstile_never_writes_is_named(desk):
     dialog = open_dialog(desk)
     paste(desk, dialog, '{"name": "Ada", "age": 30.0}')
     assert dialog.cause.text() == "complete"
-    assert any("30.0" in line and "valid by the standard" in line for line in dialog.details.lines)
+    assert any("30.0" in line and shows(line, "verdicts.unusual.number_as") for line in dialog.details.lines)
 
 
 RESPONSE = {
@@ -159,7 +159,7 @@ def test_a_check_that_is_stopped_says_so(desk):
     QTest.keyClicks(dialog.text, "x")
     dialog.check_again()
     desk.session.worker_pool.decode.cancel(lambda request: isinstance(request, ReplayOutput))
-    desk.wait(lambda: dialog.sentence.startswith("The check was stopped"))
+    desk.wait(lambda: dialog.sentence == ui_text("session.lost.check"))
 
 
 def test_the_grammar_is_mended_under_the_dialog(desk):
@@ -173,7 +173,7 @@ def test_the_grammar_is_mended_under_the_dialog(desk):
     desk.panes.editor.edit.setPlainText(SCHEMA.replace('["name", "age"]', '["name"]'))
     desk.wait(lambda: dialog.found is not None and dialog.cause.text() == "complete")
     desk.panes.editor.edit.setPlainText("{")
-    desk.wait(lambda: dialog.sentence.startswith("The grammar does not compile"))
+    desk.wait(lambda: dialog.sentence.startswith(ui_text("common.grammar.not_compiled")))
     assert not dialog.open_button.isEnabled()
 
 
@@ -265,7 +265,7 @@ def test_ids_are_pasted_too(desk):
     desk.wait(lambda: dialog.found is not None)
     assert dialog.found.outcome is VerdictOutcome.CUT_OFF
     type_over(dialog.text, "one, two")
-    desk.wait(lambda: dialog.sentence.startswith("These are not token ids"))
+    desk.wait(lambda: shows(dialog.sentence, "dialogs.check.bad_ids"))
     type_over(dialog.text, "12 5000")
     desk.wait(lambda: "5000" in dialog.sentence)
 
@@ -288,7 +288,12 @@ def test_the_dialog_needs_no_model(desk):
     desk.wait(lambda: desk.session.compiling.last_good is not None)
     dialog = open_dialog(desk)
     paste(desk, dialog, "20x")
-    assert any(line.startswith("Illegal at line 1, column 3 (byte 2): “x” is not") for line in dialog.details.lines)
+    assert any(
+        line.startswith(
+            "Illegal " + ui_text("verdicts.fragment.where.position", line=1, column=3, byte=2) + ": “x” is not"
+        )
+        for line in dialog.details.lines
+    )
     assert dialog.tokens_title.text() == ui_text("dialogs.check.no_model")
     assert not dialog.open_button.isEnabled()
 
@@ -319,7 +324,8 @@ def test_an_output_of_another_vocabulary_is_judged_in_bytes(desk):
     desk.wait(lambda: desk.session.compiling.last_good is not None and desk.session.decoding.view.model is not None)
     dialog = open_dialog(desk)
     paste(desk, dialog, '["é", "b"')
-    assert "ends at byte 10; the shortest legal ending needs 1 more byte (`]`)" in dialog.found.sentence
+    assert "byte 10" in dialog.found.sentence
+    assert shows(dialog.found.sentence, "verdicts.fragment.needs.bytes", needed=1, shown=" (`]`)")
     assert dialog.tokens_title.text() == ui_text("dialogs.check.no_tokens", model="Letters")
     assert not dialog.chips.isVisible()
 
@@ -421,16 +427,16 @@ def test_a_full_context_is_told_as_such(real_desk):
     prompt = "".join("to be or not to be "[index % 19] for index in range(508))
     desk.document.replace(DocumentFile(grammar=grammar, model=model, prompt=prompt, max_tokens=2_000))
     desk.wait(lambda: not desk.session.step_refusal)
-    assert "the model's context takes 5 more tokens" in desk.window.status_line.texts[2]
-    assert "the model's context takes 5 more tokens" in desk.panes.generation.headline.text
+    assert ui_text("common.fragment.context_left", count=5) in desk.window.status_line.texts[2]
+    assert ui_text("common.fragment.context_left", count=5) in desk.panes.generation.headline.text
     desk.window.commands["run.run"].trigger()
     desk.wait(lambda: desk.session.decoding.view.position.finish is Finish.CONTEXT)
-    full = "The model's context of 512 tokens is full"
-    assert desk.panes.generation.headline.text.startswith(f"{full}, and the output is not complete")
+    full = ui_text("common.generation.context_of_full", tokens=512)
+    said = ui_text("generation.headline.context.incomplete", context=full).replace("*", "")  # marks emphasis
+    assert desk.panes.generation.headline.text.startswith(said)
     assert desk.window.status_line.texts[1:3] == ("", full)
-    assert desk.session.step_refusal == f"{full}: go back, or restart"
-    needed = "the model's context is full, the shortest legal ending needed"
-    desk.wait(lambda: needed in desk.panes.generation.headline.text)
+    assert desk.session.step_refusal == ui_text("session.refusal.context", context=full)
+    desk.wait(lambda: shows(desk.panes.generation.headline.text, "verdicts.cut_off.context"))
     assert desk.window.panes.view("timeline").facts.text().endswith(full)
 
 

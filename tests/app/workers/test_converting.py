@@ -12,6 +12,7 @@ from app.workers.requests.judge import ConvertRequest, GenerateRequest, ReadRequ
 from engine.compile import CompileOptions, compile_grammar
 from engine.export import NumberSpelling, to_gbnf
 from engine.source import CancelledError, CancelToken
+from engine.source.catalogue import capitalised
 
 SCHEMA = '{"type": "object", "properties": {"age": {"type": "integer"}}, "additionalProperties": false}'
 NESTED = 'root ::= "(" root ")" | "x"'
@@ -44,10 +45,13 @@ def test_a_schema_as_gbnf_with_its_links(handler, spelling):
 def test_why_there_is_no_gbnf(handler):
     answer = ask(handler, GenerateRequest(compiled("json_schema", '{"uniqueItems": true}')))
     assert answer.text == ""
-    assert answer.error.startswith("/uniqueItems cannot be written as a grammar")
+    assert shows(answer.error, "diagnostics.export-not-context-free.message", where="/uniqueItems")
     assert answer.error_span is not None
     assert '{"uniqueItems": true}'[answer.error_span.start : answer.error_span.end] == "true"
-    assert ask(handler, GenerateRequest(compiled("gbnf", NESTED))).error == "The grammar is GBNF already."
+    assert (
+        ask(handler, GenerateRequest(compiled("gbnf", NESTED))).error
+        == capitalised(ui_text("errors.export.conversion.already_gbnf")) + "."
+    )
 
 
 def test_what_is_too_long_to_be_read_is_not_sent(handler, monkeypatch):

@@ -4,6 +4,7 @@ import itertools
 from contextlib import contextmanager
 
 import pytest
+from catalogue_texts import shows
 
 from app.catalogue import ui_text
 from app.workers.judge import StringTestHandler, passed
@@ -107,7 +108,7 @@ def test_a_broken_grammar_has_no_verdicts(handler):
 
 def test_a_grammar_that_names_tokens_says_so(handler):
     answer = judge(handler, compiled("gbnf", "root ::= <think> [a-z]+"), ("a",))
-    assert answer.error.startswith("This grammar names tokens")
+    assert shows(answer.error, "errors.diagnosis.needs_ids")
     assert suggest(handler, compiled("gbnf", "root ::= <think>"), SuggestionKind.RANDOM).suggestions == ()
 
 

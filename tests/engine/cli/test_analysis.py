@@ -59,7 +59,9 @@ def test_the_same_as_data(capsys):
 def test_where_a_text_stands_and_how_far_its_end_is(capsys):
     _, out, _ = run(capsys, "explain", "--text", "tru", "--model", "any")
     assert out.splitlines() == [
-        "The shortest ending takes 1 byte: `e`. In tokens it takes 1.",
+        catalogue_text("verdicts.distance.bytes", bounds=1, ending=": `e`", count=1)
+        + " "
+        + catalogue_text("verdicts.distance.tokens", bounds=1),
         catalogue_text("cli.explain.prose.forced", text="e"),
         "- In `bool`: `e` is expected, at line 3, column 14: `e`.",
     ]
@@ -77,13 +79,15 @@ def test_where_a_text_stands_and_how_far_its_end_is(capsys):
 def test_a_text_that_a_look_ahead_forbids_to_end_may_not_end(capsys):
     grammar = "(?:(?!0$)[ab0])*"
     _, out, _ = run(capsys, "explain", "--text", "0", "--model", "any", notation="regex", grammar=grammar)
-    assert out.splitlines()[0] == "The shortest ending takes 1 byte: `a`. In tokens it takes 1."
+    assert out.splitlines()[0] == catalogue_text(
+        "verdicts.distance.bytes", bounds=1, ending=": `a`", count=1
+    ) + " " + catalogue_text("verdicts.distance.tokens", bounds=1)
     _, out, _ = run(capsys, "explain", "--text", "0", "--json", notation="regex", grammar=grammar)
     document = json.loads(out)
     assert document["completion"] == {"at_least": 1, "at_most": 1, "text": "a"}
     assert not document["accepting"]
     _, out, _ = run(capsys, "explain", "--text", "0a", notation="regex", grammar=grammar)
-    assert out.splitlines()[0] == "The text may end here."
+    assert out.splitlines()[0] == catalogue_text("verdicts.distance.here")
 
 
 def test_a_token_is_explained_by_its_id(capsys):

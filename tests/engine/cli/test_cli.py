@@ -198,7 +198,7 @@ def test_a_full_context_is_told_as_such(capsys, monkeypatch, tmp_path):
     saved = tmp_path / "generated.json"
     saved.write_text(printed)
     run("replay", *REGEX, "[a-z]{99}", "--trace", str(saved))
-    assert "Cut off by the model's context, which is full" in capsys.readouterr().out
+    assert shows(capsys.readouterr().out, "verdicts.cut_off.by_context")
 
 
 def test_where_to_stop_without_eos(capsys, model):
@@ -294,7 +294,7 @@ def test_the_automaton_as_dot(tmp_path, capsys):
     assert "digraph" in file.read_text()
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("turnstile: Read back and checked: ")
+    assert shows(err, "export.checked.walks")
     assert run("export", "--to", "dot", *REGEX, "ab", "--output", "-") == 0
     assert capsys.readouterr().out == file.read_text()
 
@@ -319,11 +319,12 @@ def test_export_asks_for_what_it_needs(tmp_path, capsys):
 def test_export_failures_are_one_line(tmp_path, capsys):
     blocked = str(tmp_path / "no" / "a.dot")
     assert run("export", "--to", "dot", *REGEX, "ab", "--output", blocked) == 1
-    assert capsys.readouterr().err == f"turnstile: cannot write {blocked}: No such file or directory\n"
+    reason = catalogue_text("export.writing.fragment.failed", path=blocked, reason="No such file or directory")
+    assert capsys.readouterr().err == f"turnstile: {reason}\n"
     assert run("export", "--to", "dot", *REGEX, "(?=.*a).{0,3000}", "--output", "-") == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert "exceeds the limit of " in err
+    assert shows(err, "errors.limit.exceeded")
     missing = str(tmp_path / "tokenizer.json")
     assert run("export", "--to", "json", *REGEX, "a", "--tokenizer", missing, "--output", "-") == 1
     assert capsys.readouterr().err.startswith("turnstile: ")

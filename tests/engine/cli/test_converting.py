@@ -16,7 +16,7 @@ from engine.source.catalogue import catalogue_text
 SCHEMA = ("--notation", "json_schema", "--whitespace", "compact", "--grammar")
 LIST = '{"type": "array", "items": {"$ref": "#"}}'
 NAME = '{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false}'
-SPELLING = "turnstile: note: spelling is plain: each character in its shortest form, no number with an exponent\n"
+SPELLING = f"turnstile: note: {catalogue_text('export.note.fragment.plain')}\n"
 
 
 def export(*arguments: str) -> int:
@@ -90,18 +90,20 @@ def test_recursion_is_cut_only_where_that_is_asked_for(capsys):
     assert export("--to", "regex", *SCHEMA, LIST) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert "the rule `root` refers to itself (Cut the recursion at a depth, or write GBNF)" in err
+    assert shows(err, "errors.export.recursive", name="root")
+    assert shows(err, "diagnostics.export-recursive.hint")
     assert export("--to", "regex", "--depth", "2", *SCHEMA, LIST) == 0
     out, err = capsys.readouterr()
     assert out == "\\[(?:\\[\\](?:,\\[\\])*)?\\]"
-    assert f"{SPELLING}turnstile: note: the recursion is cut at 2 levels: what nests deeper is left out\n" in err
+    cut = catalogue_text("export.note.fragment.cut", depth=2)
+    assert f"{SPELLING}turnstile: note: {cut}\n" in err
 
 
 def test_what_no_grammar_can_say_is_an_error_with_its_place(capsys):
     assert export("--to", "gbnf", *SCHEMA, '{"uniqueItems": true}') == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("<grammar>:1:17: error: /uniqueItems cannot be written as a grammar: ")
+    assert err.startswith("<grammar>:1:17: error: /uniqueItems ")
     assert err.endswith("[export-not-context-free]\n")
 
 
@@ -141,7 +143,7 @@ def test_the_list_of_targets(capsys):
     assert [line for line in lines if line and not line.startswith(" ")] == [
         "Runs elsewhere:",
         "Text:",
-        "Pictures and graphs:",
+        catalogue_text("export.group.picture") + ":",
     ]
     assert [line.split()[0] for line in lines if line.startswith(" ")] == list(TARGETS.names)
 
@@ -150,7 +152,8 @@ def test_the_list_says_what_fits_a_grammar_and_why_not(capsys):
     assert listed("--notation", "gbnf", "--grammar", 'root ::= "(" root ")" | "a"') == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(
-        "regex" in line and "no: its rules nest without bound; give a depth to cut them at" in line for line in lines
+        "regex" in line and "no: " + catalogue_text("export.refusal.fragment.nests_without_bound") in line
+        for line in lines
     )
     assert listed("--json", "--depth", "3", "--notation", "gbnf", "--grammar", 'root ::= "(" root ")" | "a"') == 0
     found = {entry["target"]: entry for entry in json.loads(capsys.readouterr().out)}
@@ -172,9 +175,9 @@ def test_an_open_schema_is_a_regex_once_it_is_closed(capsys):
     for target in ("regex", "jflap", "safetensors", "bumblebee"):
         assert listed("--json", *schema) == 0
         entry = next(one for one in json.loads(capsys.readouterr().out) if one["target"] == target)
-        assert entry["reason"].endswith("it needs a stack; try --additional closed")
+        assert entry["reason"] == catalogue_text("export.refusal.fragment.close_objects")
     assert export("--to", "regex", *schema) == 1
-    assert "try --additional closed" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "export.refusal.fragment.close_objects")
     assert export("--to", "regex", "--additional", "closed", *schema) == 0
     assert capsys.readouterr().out.strip() == r'\{"name":(?:"John"|"Paul"),"age":(?:20|30)\}'
 
@@ -188,10 +191,9 @@ def test_closing_is_not_offered_where_it_does_not_help(capsys):
 def test_a_target_that_does_not_fit_fails_with_the_reason(tmp_path, capsys):
     rules = 'root ::= other "a" | "(" root ")"\nother ::= root "b" | "c"'
     assert export("--to", "gbnf", "--notation", "gbnf", "--grammar", rules) == 1
-    assert capsys.readouterr().err == (
-        "turnstile: gbnf does not fit this grammar: llama.cpp refuses left recursion, and the rule `root` begins with "
-        "itself\n"
-    )
+    reason = catalogue_text("export.refusal.fragment.gbnf_left_recursion", rule="root")
+    said = catalogue_text("export.writing.fragment.no_fit", target="gbnf", reason=reason)
+    assert capsys.readouterr().err == f"turnstile: {said}\n"
 
 
 def test_a_folder_and_a_picture(tmp_path, capsys):

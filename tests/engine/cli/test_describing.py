@@ -7,6 +7,7 @@ import json
 import pytest
 
 from engine.cli.main import main
+from engine.source.catalogue import capitalised, catalogue_text
 
 RULES = 'root ::= "a" word | word\nword ::= [a-z]+'
 
@@ -21,12 +22,16 @@ def test_the_grammar_as_a_tree(capsys) -> None:
     code, out, _ = run(capsys, "--tree")
     assert code == 0
     assert out.splitlines() == [
-        "Rule `root`, with which every match begins: one of these 2",
-        "  In this order",
+        capitalised(
+            catalogue_text(
+                "explanation.rule.start", name="`root`", body=catalogue_text("explanation.node.choice", count=2)
+            )
+        ),
+        "  " + capitalised(catalogue_text("explanation.node.sequence")),
         "    The text `a`",
         "    The rule `word`",
         "  The rule `word`",
-        "Rule `word`: once or more: one of `a` to `z`",
+        "Rule `word`: " + catalogue_text("explanation.times.once_or_more") + ": one of `a` to `z`",
     ]
 
 
@@ -46,13 +51,13 @@ def test_the_same_as_data(capsys) -> None:
 
 def test_options_count(capsys) -> None:
     _, out, _ = run(capsys, "--tree", "--dialect", "ecma", notation="regex", grammar="(?<n>a)$")
-    assert out.splitlines() == ["Group `n`: the text `a`", "At the end of the text"]
+    assert out.splitlines() == ["Group `n`: the text `a`", capitalised(catalogue_text("explanation.anchor.text_ends"))]
 
 
 def test_a_broken_grammar_is_told_as_ever(capsys) -> None:
     code, out, err = run(capsys, "--tree", grammar="root ::= x")
     assert (code, out) == (1, "")
-    assert "there is no rule `x`" in err
+    assert catalogue_text("diagnostics.gbnf-no-root.message", start="x") in err
 
 
 @pytest.mark.parametrize("arguments", [["--text", "a"], ["--model", "records"], ["--next", "a"], ["--dead-ends"]])

@@ -29,8 +29,8 @@ def test_a_limit_is_raised_and_the_diagnostic_says_how(capsys):
     long = "a" * 30
     assert run("check", *REGEX, long, "--limit", "source_length=20") == 1
     out = capsys.readouterr().out
-    assert "characters of the pattern: 30 exceeds the limit of 20" in out
-    assert "raise it with --limit source_length=40" in out
+    assert shows(out, "errors.limit.exceeded", what=catalogue_text("errors.limit.pattern_length"), given=30, limit=20)
+    assert catalogue_text("errors.limit.remedy", name="source_length", value=40) in out
     assert run("check", *REGEX, long, "--limit", "source_length=20", "--limit", "source_length=40") == 0
     assert run("check", *REGEX, "a" * 1_000_001) == 1
     assert "--limit source_length=2000000" in capsys.readouterr().out
@@ -104,7 +104,7 @@ def test_what_is_written_is_read_back_whatever_its_size(tmp_path, capsys):
         == 0
     )
     assert len(file.read_text()) > len(schema)
-    assert "Read back and checked" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "export.checked.walks")
 
 
 def large(*more: str) -> int:
@@ -116,9 +116,11 @@ def test_a_large_file_is_foretold_before_it_is_made(monkeypatch, capsys):
     assert "expected" not in capsys.readouterr().err
     monkeypatch.setattr(engine.export.target, "LARGE", 100)
     assert large() == 0  # no terminal: nothing is asked
-    assert capsys.readouterr().err.startswith("turnstile: note: about 0 MB are expected (234 transitions)\n")
+    assert capsys.readouterr().err.startswith(
+        "turnstile: note: " + catalogue_text("export.report.fragment.forecast", size=0, transitions=234) + "\n"
+    )
     assert large("--limit", "table_transitions=100") == 1
-    assert "more than the limit of 100: raise it with --limit table_transitions=468" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "export.report.fragment.over_limit", transitions=234, limit=100, raised=468)
 
 
 def test_the_size_of_a_large_file_is_printed_before_it_is_written(monkeypatch, tmp_path, capsys):

@@ -7,6 +7,7 @@ import json
 import sys
 
 import pytest
+from catalogue_texts import shows
 
 import engine.models
 from engine.cli.main import main
@@ -59,7 +60,7 @@ def test_a_schema_is_exported_by_its_rules_and_says_what_they_leave_out(target, 
     assert main(["export", *arguments]) == 0
     out = capsys.readouterr().out
     assert '"root"' in out
-    assert ("spelling is plain" in out) + ("white space is left out" in out) == notes
+    assert shows(out, "export.note.fragment.plain") + shows(out, "export.note.fragment.compact") == notes
 
 
 @pytest.mark.parametrize("target", ["json", "dot"])
@@ -68,7 +69,7 @@ def test_a_schema_that_no_rules_can_say_is_not_exported(target, capsys):
     assert main(["export", *arguments]) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert "/uniqueItems cannot be written as a grammar" in err
+    assert shows(err, "diagnostics.export-not-context-free.message", where="/uniqueItems")
 
 
 def test_a_regular_gbnf_grammar_is_exported(capsys):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from catalogue_texts import shows
 
 import engine.models
 from engine.cli.main import main
@@ -12,6 +13,7 @@ from engine.decoding.values import Step, StepOrigin, Trace, TraceNode
 from engine.document.codec import encode
 from engine.document.content import DocumentFile
 from engine.models.uniform import UniformSource
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 DATE = "[0-9]{4}-[0-9]{2}"
@@ -32,13 +34,13 @@ def run(capsys, *arguments, grammar=DATE):
 
 def test_a_complete_output_is_worth_a_zero(capsys):
     code, out, _ = run(capsys, "--text", "2024-01")
-    assert (code, out) == (0, "Complete: the output matches the grammar in full (7 bytes).\n")
+    assert (code, out) == (0, catalogue_text("verdicts.complete.text", size="7 bytes") + "\n")
 
 
 def test_the_sentence_of_the_budget(capsys):
     code, out, _ = run(capsys, "--text", "2024-", "--model", "digits", "--budget", "4")
     assert code == 1
-    assert out.splitlines()[0] == "Cut off at token 4: the shortest legal ending needed 1 more, the budget had 0."
+    assert out.splitlines()[0] == catalogue_text("verdicts.cut_off.budget", where="token 4", needed=1, left=0)
 
 
 def test_ids(capsys):
@@ -96,7 +98,7 @@ def test_misuse(capsys, tmp_path):
         (tmp_path / "other.json").write_text(damaged)
         code, _, err = run(capsys, "--trace", str(tmp_path / "other.json"))
         assert code == 1
-        assert "is no saved trace" in err
+        assert shows(err, "errors.document.no_trace")
 
 
 def test_a_grammar_that_does_not_compile(capsys):
@@ -128,5 +130,5 @@ def test_zones_with_their_own_grammars(capsys, tmp_path):
 
 def test_the_finish_reason_of_the_server_outweighs_the_count_of_tokens(capsys):
     arguments = ("--text", "2024-", "--model", "digits", "--budget", "9")
-    assert run(capsys, *arguments)[1].startswith("Stopped early")
-    assert run(capsys, *arguments, "--finish", "length")[1].startswith("Cut off by the budget")
+    assert shows(run(capsys, *arguments)[1], "verdicts.cut_off.early")
+    assert shows(run(capsys, *arguments, "--finish", "length")[1], "verdicts.cut_off.by_budget")

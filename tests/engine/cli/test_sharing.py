@@ -93,12 +93,12 @@ def test_what_goes_wrong_is_told(capsys, tmp_path, model, monkeypatch):
     said = catalogue_text("cli.file.unreadable", name=missing, reason="No such file or directory")
     assert run(capsys, str(missing), "--output", "-")[::2] == (2, f"turnstile: {said}\n")
     code, _, err = run(capsys, path, "--output", str(tmp_path))
-    assert (code, err) == (1, f"turnstile: cannot write {tmp_path}: it is a folder\n")
+    assert (code, err) == (1, f"turnstile: {catalogue_text('errors.diagnosis.page.folder', path=tmp_path)}\n")
     assert run(capsys, path)[0] == 2
     (tmp_path / "other.json").write_text("{}")
     code, _, err = run(capsys, str(tmp_path / "other.json"), "--output", "-")
     assert code == 1
-    assert "not a Turnstile document" in err
+    assert shows(err, "errors.document.other_json")
     other = RandomModel(Vocabulary([b"x", b"y"], []))
     monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: other)
     code, _, err = run(capsys, path, "--output", "-", "--model", "other")

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from catalogue_texts import shows
 from tiny_models import save_tiny
 
 from engine.cli.main import main
@@ -55,5 +56,5 @@ def test_export_over_a_model_and_over_its_tokenizer_is_the_same(folder, capsys):
 def test_a_model_that_is_not_there_is_one_line(capsys):
     assert main(["generate", *REGEX, "--model", "no-such-model"]) == 1
     err = capsys.readouterr().err
-    assert err.startswith("turnstile: there is no model ")
+    assert shows(err, "errors.models.unknown", spec="no-such-model")
     assert err.count("\n") == 1

@@ -17,6 +17,7 @@ import pytest
 from engine import CompileOptions, compile_grammar
 from engine.source import CancelledError, CancelToken, GrammarError, Limits
 from engine.source.cancel import checkpoint
+from engine.source.catalogue import catalogue_text
 
 MOST_CALLS = 30_000  # between two checks; some ten milliseconds
 CASES = {
@@ -113,7 +114,7 @@ def test_progress_tells_stages_and_how_far_each_is() -> None:
         "gbnf", CASES["GBNF, rules"][1], cancel=CancelToken(lambda what, done, _: heard.append((what, done)))
     )
     stages = list(dict.fromkeys(what for what, _ in heard))
-    assert stages == ["parsing", "assembling", "looking for a match"]
+    assert stages == ["parsing", "assembling", catalogue_text("progress.matching")]
     for stage in stages:
         told = [done for what, done in heard if what == stage]
         assert told[0] == 0

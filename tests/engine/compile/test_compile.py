@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from catalogue_texts import text_pattern
 
 from engine import (
     CancelledError,
@@ -17,6 +18,7 @@ from engine import (
 )
 from engine.automata.byte_automaton import DEAD
 from engine.source import Severity, Span
+from engine.source.catalogue import catalogue_text
 
 
 @pytest.mark.parametrize(
@@ -115,10 +117,12 @@ def test_a_hint_is_something_to_do_and_ends_without_a_full_stop(notation: str, t
 
 
 def test_a_limit_is_a_diagnostic_with_its_numbers() -> None:
-    with pytest.raises(GrammarError, match=r"instructions: 11 exceeds the limit of 10"):
+    with pytest.raises(
+        GrammarError, match=text_pattern("errors.limit.exceeded", what="instructions", given=11, limit=10)
+    ):
         compile_grammar("regex", "abcdefghijkl", CompileOptions(limits=Limits(instructions=10)))
     grammar = compile_grammar("regex", ".{1,255}")
-    with pytest.raises(LimitExceededError, match=r"states of the automaton: 101 exceeds the limit of 100"):
+    with pytest.raises(LimitExceededError, match=text_pattern("errors.limit.exceeded", given=101, limit=100)):
         grammar.materialise(100)
 
 
@@ -216,4 +220,7 @@ def test_a_text_that_is_too_long_is_marked_at_its_first_line_and_told_what_count
         compile_grammar(notation, "first\n" + "x" * 30, options)
     (finding,) = caught.value.diagnostics
     assert (finding.code, finding.span) == ("limit-exceeded", Span(0, 5))
-    assert finding.hint == "Shorten the text; white space and comments count, or raise it with --limit source_length=40"
+    assert finding.hint == catalogue_text(
+        "diagnostics.limit-exceeded.length.hint",
+        remedy=catalogue_text("errors.limit.remedy", name="source_length", value=40),
+    )

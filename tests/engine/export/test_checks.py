@@ -23,18 +23,21 @@ def test_the_same_language_agrees():
     assert steps > 0
 
 
+OTHER_TEXTS = "errors.export.checks.other_texts"
+
+
 @pytest.mark.parametrize(
-    ("one", "other", "message"),
+    ("one", "other", "key", "values"),
     [
-        ("ab", "ac", r"behind b'a' the grammar allows the bytes 62, the export the bytes 63"),
-        ("ab?", "ab", r"behind b'a' the grammar allows the bytes 62 and the end, the export the bytes 62$"),
-        ("[a-c]", "[a-d]", "the bytes 61-63, the export the bytes 61-64"),
-        ("a", r"[^\s\S]", "none of the grammar's texts is left"),
-        (r"[^\s\S]", "a", "no text matches the grammar, but the export has some"),
+        ("ab", "ac", OTHER_TEXTS, {"allowed": "the bytes 62", "given": "the bytes 63"}),
+        ("ab?", "ab", OTHER_TEXTS, {"allowed": "the bytes 62 and the end", "given": "the bytes 62"}),
+        ("[a-c]", "[a-d]", OTHER_TEXTS, {"allowed": "the bytes 61-63", "given": "the bytes 61-64"}),
+        ("a", r"[^\s\S]", "errors.export.checks.empty_export", {}),
+        (r"[^\s\S]", "a", "errors.export.checks.empty_grammar", {}),
     ],
 )
-def test_a_difference_is_told_with_its_place(one, other, message):
-    with pytest.raises(MismatchError, match=message):
+def test_a_difference_is_told_with_its_place(one, other, key, values):
+    with raises_key(MismatchError, key, **values):
         walk_side_by_side(job_of("heading"), *sides(one, other))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from catalogue_texts import shows
 from error_keys import raises_code
 from lockstep import difference, excess, texts
 from schemas import PERSON, SCHEMAS
@@ -14,6 +15,7 @@ from engine.export import NumberSpelling
 from engine.export.conversion_preview import ConvertOptions, convert
 from engine.export.text.conversion import NotConvertibleError
 from engine.source import CancelledError, CancelToken, GrammarError
+from engine.source.catalogue import catalogue_text
 
 PATTERNS = [
     (r"[A-Z]+: [a-z]+\n", "python"),
@@ -69,7 +71,7 @@ def test_rules_as_a_regex(source, dialect):
 def test_rules_as_a_schema_of_strings(source):
     gbnf = compile_grammar("gbnf", source)
     found = convert(gbnf, "json_schema", ConvertOptions())
-    assert found.losses[0] == "each text is between double quotes and is encoded as a JSON string"
+    assert found.losses[0] == catalogue_text("export.note.fragment.quoted")
     assert_strings_of(compile_grammar("json_schema", found.text), gbnf)
 
 
@@ -82,7 +84,7 @@ def test_a_schema_elsewhere(name, notation):
     assert exact.check.walks > 0
     plain = convert_or_skip(schema, notation, NumberSpelling.PLAIN)
     assert excess(compile_grammar(notation, plain.text), schema) == ""
-    assert plain.losses[0].startswith("spelling is plain")
+    assert shows(plain.losses[0], "export.note.fragment.plain")
 
 
 def convert_or_skip(schema, notation, spelling):
@@ -115,22 +117,25 @@ def test_recursion_is_refused_or_cut():
             convert(nested, notation, ConvertOptions())
     cut = convert(nested, "regex", ConvertOptions(depth=2))
     assert [compile_grammar("regex", cut.text).fullmatch(text) for text in ("x", "(x)", "((x))")] == [True, True, False]
-    assert "the recursion is cut at 2 levels: what nests deeper is left out" in cut.losses
+    assert catalogue_text("export.note.fragment.cut", depth=2) in cut.losses
     assert excess(compile_grammar("regex", cut.text), nested) == ""
 
 
 def test_words_that_are_lost_are_told():
     schema = {**PERSON, "title": "A person", "description": "Somebody", "additionalProperties": False}
     found = convert(compile_grammar("json_schema", json.dumps(schema)), "gbnf", ConvertOptions())
-    assert found.losses[-1] == "its keywords for readers are lost: title, description"
+    assert found.losses[-1] == catalogue_text("export.note.fragment.keywords_lost", keywords="title, description")
     silent = {"properties": {"title": {"const": {"description": 1}}}, "type": "object", "additionalProperties": False}
     found = convert(compile_grammar("json_schema", json.dumps(silent)), "gbnf", ConvertOptions(NumberSpelling.ANY))
     assert found.losses == ()
     rules = compile_grammar("gbnf", 'root ::= x # a comment\nx ::= "a"')
-    assert convert(rules, "regex", ConvertOptions()).losses == ("its comments go", "the names of its rules go")
+    assert convert(rules, "regex", ConvertOptions()).losses == (
+        catalogue_text("export.note.fragment.comments_lost"),
+        catalogue_text("export.note.fragment.rule_names_lost"),
+    )
     assert convert(compile_grammar("gbnf", 'root ::= "#"'), "regex", ConvertOptions()).losses == ()
     named = compile_grammar("regex", r"(?P<word>a)(b)(?:<c>)")
-    assert convert(named, "gbnf", ConvertOptions()).losses == ("the names of its groups go",)
+    assert convert(named, "gbnf", ConvertOptions()).losses == (catalogue_text("export.note.fragment.group_names_lost"),)
     for pattern in (r"(<a>)(?:<)", r"(?>a|ab)c"):
         assert convert(compile_grammar("regex", pattern), "gbnf", ConvertOptions()).losses == ()
 

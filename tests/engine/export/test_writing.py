@@ -63,7 +63,7 @@ def test_a_file_is_read_back_before_it_stands_there(fake, tmp_path):
     assert path.read_bytes() == b"new\r\n\xff"
     assert one.seen.content == path.read_bytes()
     assert (exported.size, exported.notes) == (6, ("a note",))
-    assert exported.check.sentence == "Read back and checked: both agree on 1 random walk of 2 steps."
+    assert exported.check.sentence == catalogue_text("export.checked.walks", compared="both", count=1, steps=2)
     assert names(tmp_path) == ["a.txt"]
 
 
@@ -225,7 +225,7 @@ def test_what_needs_a_vocabulary_says_so():
     assert tuple(found) == targets.TARGETS.names
     for name, why_not in found.items():
         if targets.target(name).needs_vocabulary:
-            assert why_not == "it needs a model or a tokenizer: the export is specific to its vocabulary"
+            assert why_not == catalogue_text("export.refusal.fragment.no_vocabulary")
             with pytest.raises(NotExportableError):
                 make(name, job)
     with_tokens = replace(job, vocabulary=Vocabulary([b"A", b": ", b"a", b"\n", b"<eos>"], [4]))

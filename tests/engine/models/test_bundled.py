@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from error_keys import raises_key
 
 from engine.models import LogitSource, ModelError, load_model
 from engine.models.sources.bundled import bundled_folder
@@ -48,7 +49,7 @@ def test_a_model_is_small_and_has_a_card(name: str) -> None:
 
 
 def test_a_bundled_model_that_is_missing_says_so() -> None:
-    with pytest.raises(ModelError, match="missing from this installation"):
+    with raises_key(ModelError, "errors.models.not_bundled", name="sonnets"):
         bundled_folder("sonnets")
 
 
@@ -63,7 +64,7 @@ def test_the_character_model_has_the_65_characters_and_no_end(shakespeare: Logit
 
 def test_the_character_model_starts_from_a_new_line(shakespeare: LogitSource) -> None:
     assert shakespeare.encode("") == shakespeare.encode("\n") == [0]
-    with pytest.raises(ModelError, match="knows 65 characters, and “é” at position 4"):
+    with raises_key(ModelError, "errors.models.prompt.alphabet", count=65):
         shakespeare.encode("Jaméson")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from error_keys import raises_key
 
 from engine.models import ModelError
 from engine.models.downloads import cache_folder, install, temporary_folder
@@ -60,14 +61,14 @@ def test_what_a_killed_process_left_is_swept_after_a_day() -> None:
 def test_a_full_disk_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000_000))
     with (
-        pytest.raises(ModelError, match="has 1 MB free and 500 MB are needed; free some space"),
+        raises_key(ModelError, "errors.models.little_space", free=1.0, needed=500.0),
         temporary_folder(500_000_000),
     ):
         pass
 
 
 def test_a_disk_that_fills_up_meanwhile_is_a_sentence() -> None:
-    with pytest.raises(ModelError, match=r"cannot be written \(No space left"), temporary_folder(10):
+    with raises_key(ModelError, "errors.models.not_writable", reason="No space left on device"), temporary_folder(10):
         raise OSError(28, "No space left on device")
 
 
@@ -75,7 +76,7 @@ def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path, monkeypatc
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("TURNSTILE_CACHE", str(tmp_path / "file"))
     with (
-        pytest.raises(ModelError, match=r"cannot be written .*name another folder in TURNSTILE_CACHE"),
+        raises_key(ModelError, "errors.models.not_writable", variable="TURNSTILE_CACHE"),
         temporary_folder(10),
     ):
         pass

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from error_keys import raises_key
 
 from engine.models import ModelError, hub, known_models, load_model
 from engine.models.downloads import ChildResult
@@ -20,8 +21,9 @@ def test_the_room_is_light() -> None:
 
 @pytest.mark.parametrize("spec", ["", "shakespear", "/no/such/folder", "a/b/c", "./a", "model.gguf"])
 def test_an_unknown_name_lists_what_can_be_given(spec: str) -> None:
-    with pytest.raises(ModelError, match=r"there is no model .*shakespeare, records, smollm2, .*, the path of"):
+    with pytest.raises(ModelError, match="shakespeare, records, smollm2, ") as caught:
         load_model(spec)
+    assert caught.value.key == "errors.models.unknown"
 
 
 def test_a_cancelled_token_stops_at_once() -> None:
@@ -32,28 +34,28 @@ def test_a_cancelled_token_stops_at_once() -> None:
 
 
 def test_an_unreachable_hub_says_what_to_do() -> None:
-    with pytest.raises(ModelError, match="Hub cannot be reached and nobody/nothing is not in its local cache"):
+    with raises_key(ModelError, "errors.models.hub_unreachable", repository="nobody/nothing"):
         load_model("nobody/nothing")
 
 
 @pytest.mark.parametrize(
-    ("output", "message"),
+    ("output", "key"),
     [
-        ("huggingface_hub.errors.GatedRepoError: 403", "is gated: accept its terms"),
-        ("huggingface_hub.errors.RepositoryNotFoundError: 404", "the Hub has no model “a/b”"),
-        ("OSError: [Errno 28] No space left on device", "the disk is full"),
-        ("Traceback\nValueError: odd", r"could not be fetched \(ValueError: odd\)"),
+        ("huggingface_hub.errors.GatedRepoError: 403", "errors.models.gated"),
+        ("huggingface_hub.errors.RepositoryNotFoundError: 404", "errors.models.not_on_hub"),
+        ("OSError: [Errno 28] No space left on device", "errors.models.full_disk"),
+        ("Traceback\nValueError: odd", "errors.models.not_fetched"),
     ],
 )
-def test_what_the_hub_answers_is_a_sentence(monkeypatch: pytest.MonkeyPatch, output: str, message: str) -> None:
+def test_what_the_hub_answers_is_a_sentence(monkeypatch: pytest.MonkeyPatch, output: str, key: str) -> None:
     monkeypatch.setattr(hub, "run_child", lambda *_: ChildResult(1, output))
-    with pytest.raises(ModelError, match=message):
+    with raises_key(ModelError, key, repository="a/b"):
         load_model("a/b")
 
 
 def test_a_hub_model_without_safetensors_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "run_child", lambda *_: ChildResult(0, ""))
-    with pytest.raises(ModelError, match="has no weights in safetensors"):
+    with raises_key(ModelError, "errors.models.hub_no_weights"):
         load_model("a/b")
 
 

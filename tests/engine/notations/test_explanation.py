@@ -6,6 +6,7 @@ import pytest
 
 from engine.notations.explanation import Description, ExplanationEntry, unfold
 from engine.source import CancelledError, CancelToken, Span
+from engine.source.catalogue import capitalised, catalogue_text
 from tests.support.explanations import explain
 
 PLACE = Span(0, 1)
@@ -39,7 +40,7 @@ def test_too_many_phrases_are_left_out_and_that_is_said() -> None:
     found = unfold(endless(), most=5)
     assert [one.size for one in found.phrases] == [4, 3, 2, 1, 0]
     assert not found.is_whole
-    assert list(found.lines())[-1] == "The rest is omitted: no more than 20,000 lines"
+    assert list(found.lines())[-1] == capitalised(catalogue_text("explanation.cut", most=20_000))
 
 
 def test_what_is_never_unfolded_is_never_made() -> None:

@@ -27,17 +27,17 @@ def test_special_names_cannot_be_changed():
 
 
 @pytest.mark.parametrize(
-    ("tokens", "eos_ids", "special", "message"),
+    ("tokens", "eos_ids", "special", "key", "values"),
     [
-        ([], [], {}, "at least one token"),
-        (["a"], [], {}, "token 0 is str"),
-        ([b"a"], [1], {}, "id 1 is outside"),
-        ([b"a"], [-1], {}, "id -1 is outside"),
-        ([b"a"], [], {7: "x"}, "id 7 is outside"),
+        ([], [], {}, "errors.vocabulary.empty", {}),
+        (["a"], [], {}, "errors.vocabulary.token_type", {"id": 0, "type": "str"}),
+        ([b"a"], [1], {}, "errors.vocabulary.outside", {"id": 1}),
+        ([b"a"], [-1], {}, "errors.vocabulary.outside", {"id": -1}),
+        ([b"a"], [], {7: "x"}, "errors.vocabulary.outside", {"id": 7}),
     ],
 )
-def test_nonsense_is_refused(tokens, eos_ids, special, message):
-    with pytest.raises(VocabularyError, match=message):
+def test_nonsense_is_refused(tokens, eos_ids, special, key, values):
+    with raises_key(VocabularyError, key, **values):
         Vocabulary(tokens, eos_ids, special)
 
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from catalogue_texts import text_pattern
 from PySide6.QtCore import Qt
 
 from app.catalogue import ui_text
@@ -64,7 +65,7 @@ def test_a_document_stores_it(settings):
 
 def test_a_document_says_which_setting_no_stage_has():
     data = encode(DocumentFile()).replace(b'"others": {}', b'"others": {"missing_one": 1}')
-    with pytest.raises(DocumentError, match="no stage with a setting 'missing_one'"):
+    with pytest.raises(DocumentError, match=text_pattern("errors.decoding.stages.unknown_field", name="'missing_one'")):
         decode(data, "a")
 
 

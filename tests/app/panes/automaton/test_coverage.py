@@ -152,8 +152,9 @@ def test_where_it_cannot_be_told_a_sentence_says_why(pane, qtbot):
     assert pane.coverage_banner.text() == ui_text("automaton.coverage.part_of_rules")
     assert not pane.scene.highlights.uncovered
     pane.navigation.go_to_level(Level.MAP)
-    pane.show_coverage(Coverage(reason="it has more than 4,000 states"), 1)
-    assert pane.coverage_banner.text() == ui_text("automaton.coverage.reason", reason="it has more than 4,000 states")
+    reason = ui_text("workers.judge.fragment.states", limit=4000)
+    pane.show_coverage(Coverage(reason=reason), 1)
+    assert pane.coverage_banner.text() == ui_text("automaton.coverage.reason", reason=reason)
 
 
 def test_another_grammar_waits_for_its_own_verdicts(pane, qtbot):

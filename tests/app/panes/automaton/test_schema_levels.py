@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from catalogue_texts import shows
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from app.catalogue import ui_text
 from app.panes.automaton.pane import AutomatonPane
+from engine.source.catalogue import capitalised
 from tests.app.panes.automaton.shown_rules import Shown
 
 TREE = """{
@@ -49,8 +51,8 @@ def test_the_bytes_of_a_key_can_be_drawn(pane: AutomatonPane, qtbot: QtBot) -> N
 
 def test_the_note_says_what_is_left_out_and_when_the_text_is(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, TREE, "json_schema")
-    assert pane.level_bar.note.text().startswith("Spelling is plain: ")
-    assert pane.level_bar.note.text().endswith("White space is left out.")
+    assert shows(pane.level_bar.note.text(), "export.note.fragment.plain")
+    assert pane.level_bar.note.text().endswith(capitalised(ui_text("export.note.fragment.compact")) + ".")
     assert pane.level_bar.note.shown_text == ui_text("automaton.note.plain.short")  # there is no room for all of it
     shown.write('{"size": 1e')
     assert pane.level_bar.note.shown_text == ui_text("automaton.note.not_drawn.short")

@@ -103,7 +103,7 @@ def test_a_deep_stack_is_said_shortly_and_listed_whole(pane: AutomatonPane) -> N
     assert item is not None
     assert item.childCount() == 31
     assert item.child(15).text(0) == "… 5 more …"
-    assert item.child(1).text(1) == "root | the end of the rule"
+    assert item.child(1).text(1) == "root | " + ui_text("automaton.stacks.fragment.end_of_rule")
     assert pane.footer.stacks_button.text() == "8"
 
 

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
+from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutRequest
 from app.panes.automaton.pane import AutomatonPane
@@ -115,7 +116,9 @@ def test_the_tokens_of_the_live_state_are_drawn_by_where_they_lead(pane: Automat
     assert picture.names == {0: "1", 1: "3"}  # z and xz lead to one state of the automaton
     assert picture.labels == {(0, 1): "z  xz  yz\n3 tokens · 62.5%", (0, 0): "ab  a  b  …\n8 tokens · 25.0%"}
     assert picture.accepting == {1}
-    assert pane.level_bar.note.text() == "Tokens of the live state: 11 allowed"
+    assert pane.level_bar.note.text() == ui_text(
+        "automaton.location.tokens", state=ui_text("automaton.location.fragment.live"), total=11
+    )
     qtbot.mouseClick(pane.header.table_button, LEFT)
     assert pane.tokens_table.isVisible()
     rows = [[pane.tokens_model.index(row, column).data() for column in range(4)] for row in range(2)]
@@ -134,7 +137,7 @@ def test_another_states_tokens_are_asked_for_by_a_text_that_leads_there(pane: Au
     qtbot.keyClick(pane.view, Qt.Key.Key_T)
     assert asked.tokens[-1] == TokensRequest(4, b"ax")
     asked.answer(total=1, groups=(TokensTo(b"z", ("z",), 1, None),))
-    assert pane.level_bar.note.text() == "Tokens of state 2: 1 allowed"
+    assert pane.level_bar.note.text() == ui_text("automaton.location.tokens", state="state 2", total=1)
     assert pane.scene.diagram is not None
     assert pane.scene.diagram.labels == {(0, 1): "z\n1 token"}
 

@@ -181,9 +181,12 @@ def test_what_must_come_here_follows_the_output(pane):
     assert pane.runs.choose.isVisible()
 
 
+NEEDS_STACK = ui_text("workers.forced.needs_stack")
+
+
 def test_why_there_is_no_list(pane):
-    pane.runs.show_forced(ForcedAnswer(1, why_not="It needs a stack"))
-    assert pane.runs.empty.text() == ui_text("forced.runs.failed", reason="It needs a stack")
+    pane.runs.show_forced(ForcedAnswer(1, why_not=NEEDS_STACK))
+    assert pane.runs.empty.text() == ui_text("forced.runs.failed", reason=NEEDS_STACK)
     assert pane.runs.empty.isVisible()
     pane.runs.show_forced(ForcedAnswer(1, states=(3, 3), edges=(2, 2), form=ListedForm.COMPACT))
     empty, form = ui_text("forced.runs.empty"), ui_text("forced.form.compact.long")
@@ -267,8 +270,8 @@ def test_the_index_is_shown_and_copied(pane):
     pane.index.show_answer(IndexAnswer(1, "0: …", "", 2, 1_000_000))
     assert ui_text("forced.index.too_long") in pane.index.summary.text()
     assert not pane.index.copy.isEnabled()
-    pane.index.show_answer(IndexAnswer(1, why_not="It needs a stack"))
-    assert pane.index.summary.text() == ui_text("forced.index.failed", reason="It needs a stack")
+    pane.index.show_answer(IndexAnswer(1, why_not=NEEDS_STACK))
+    assert pane.index.summary.text() == ui_text("forced.index.failed", reason=NEEDS_STACK)
     assert not pane.index.text.isVisible()
 
 

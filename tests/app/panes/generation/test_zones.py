@@ -1,6 +1,7 @@
 """The zones of an output as fields, driven by mouse and keys."""
 
 import pytest
+from catalogue_texts import text_pattern
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
@@ -78,10 +79,10 @@ def test_a_zone_is_added_and_typed(qtbot, fields):
     (other,) = fields.others
     assert other.after.hasFocus()
     assert fields.chosen.currentIndex() == 1
-    with pytest.raises(UnreadableError, match=r"zone 2: .* needs a trigger"):
+    with pytest.raises(UnreadableError, match=f"zone 2: {text_pattern('errors.decoding.zones.no_trigger')}"):
         fields.zones()
     QTest.keyClicks(other.after, "<call>")
-    with pytest.raises(UnreadableError, match=r"zone 2: .* the grammar's text"):
+    with pytest.raises(UnreadableError, match=f"zone 2: {text_pattern('errors.decoding.zones.no_grammar')}"):
         fields.zones()
     other.text.setFocus()
     with qtbot.waitSignal(fields.edited):
@@ -101,7 +102,7 @@ def test_free_text_has_no_grammar_but_a_closing_text(fields):
     QTest.keyClick(other.notation, Qt.Key.Key_End)
     other.notation.activated.emit(other.notation.currentIndex())
     assert not other.text.isVisible()
-    with pytest.raises(UnreadableError, match="a text that closes it"):
+    with pytest.raises(UnreadableError, match=text_pattern("errors.decoding.zones.no_end")):
         fields.zones()
     QTest.keyClicks(other.until, "*/")
     assert fields.zones().others == (OtherZone(after="/*", until="*/"),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from error_keys import raises_key
 from random_model import RandomModel
 
 from engine import Vocabulary, compile_grammar
@@ -93,32 +94,32 @@ def test_only_the_first_zone_is_that_of_the_drawn_grammar():
 
 
 @pytest.mark.parametrize(
-    ("zone", "what"),
+    ("zone", "key"),
     [
-        (OtherZone("regex", "(a", after="x"), "zone 3 does not compile: .*never closed|zone 3 does not compile"),
-        (OtherZone("json_schema", "{", after="x"), "zone 3 does not compile"),
-        (OtherZone("regex", r"a\bb", after="x"), "zone 3 matches no text"),
+        (OtherZone("regex", "(a", after="x"), "errors.decoding.zones.compile"),
+        (OtherZone("json_schema", "{", after="x"), "errors.decoding.zones.compile"),
+        (OtherZone("regex", r"a\bb", after="x"), "errors.decoding.zones.no_text"),
     ],
 )
-def test_a_grammar_that_cannot_be_used_is_told_by_its_number(zone, what):
+def test_a_grammar_that_cannot_be_used_is_told_by_its_number(zone, key):
     settings = PipelineSettings(zones=ZoneSettings(after="n:", others=(PAIR, zone)))
     session = DecodeSession(NUMBER, RandomModel(BYTES))
-    with pytest.raises(ZoneError, match=what):
+    with raises_key(ZoneError, key, number=3):
         session.set_pipeline(settings)
     assert session.pipeline == PipelineSettings()
 
 
 @pytest.mark.parametrize(
-    ("make", "what"),
+    ("make", "key", "values"),
     [
-        (lambda: OtherZone("regex", "a"), "needs a trigger"),
-        (lambda: OtherZone(after="a"), "needs a text that closes it"),
-        (lambda: OtherZone("regex", after="a"), "needs the grammar's text"),
-        (lambda: ZoneSettings(others=(PAIR,)), "beside other zones"),
-        (lambda: ZoneSettings(after="p:", others=(PAIR,)), "two zones wait for 'p:'"),
-        (lambda: ZoneSettings(after="xp:", others=(PAIR,)), "'p:' in it begins another one sooner"),
+        (lambda: OtherZone("regex", "a"), "errors.decoding.zones.no_trigger", {}),
+        (lambda: OtherZone(after="a"), "errors.decoding.zones.no_end", {}),
+        (lambda: OtherZone("regex", after="a"), "errors.decoding.zones.no_grammar", {}),
+        (lambda: ZoneSettings(others=(PAIR,)), "errors.decoding.zones.others", {}),
+        (lambda: ZoneSettings(after="p:", others=(PAIR,)), "errors.decoding.zones.same_trigger", {"trigger": "'p:'"}),
+        (lambda: ZoneSettings(after="xp:", others=(PAIR,)), "errors.decoding.zones.hidden_trigger", {"within": "'p:'"}),
     ],
 )
-def test_zones_that_could_not_be_told_apart_are_refused(make, what):
-    with pytest.raises(InvariantError, match=what):
+def test_zones_that_could_not_be_told_apart_are_refused(make, key, values):
+    with raises_key(InvariantError, key, **values):
         make()

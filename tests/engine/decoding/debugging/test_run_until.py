@@ -13,6 +13,7 @@ from engine.decoding.debugging.run_until import Goal, RunProgress, RunUntil, rea
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import EosState
 from engine.source import InvariantError
+from engine.source.catalogue import capitalised, catalogue_text
 from engine.vocabulary import Vocabulary
 
 TOKENS = [b"(", b")", b"1", b"2", b"+", b"a", b"b", b"ab", None]
@@ -70,22 +71,34 @@ def test_over_and_out(goal, taken, steps):
 
 
 def test_a_rule_exit():
-    assert run(SUMS, RunUntil(Goal.RULE_EXIT, name="paren"), TEXT) == (5, "The rule paren is over")
-    assert run(SUMS, RunUntil(Goal.RULE_EXIT, name="num"), TEXT) == (3, "The rule num is over")
+    assert run(SUMS, RunUntil(Goal.RULE_EXIT, name="paren"), TEXT) == (
+        5,
+        capitalised(catalogue_text("decoding.run.rule_exit", name="paren")),
+    )
+    assert run(SUMS, RunUntil(Goal.RULE_EXIT, name="num"), TEXT) == (
+        3,
+        capitalised(catalogue_text("decoding.run.rule_exit", name="num")),
+    )
     assert run(SUMS, RunUntil(Goal.RULE_EXIT, name="nothing"), TEXT)[1] == ""
 
 
 def test_a_token_and_a_count():
     plus = TOKENS.index(b"+")
-    assert run(SUMS, RunUntil(Goal.TOKEN, token_id=plus, label="“+”"), TEXT) == (3, "The token “+” was taken")
-    assert run(SUMS, RunUntil(Goal.TOKEN, token="+"), TEXT) == (3, "The token + was taken")
+    assert run(SUMS, RunUntil(Goal.TOKEN, token_id=plus, label="“+”"), TEXT) == (
+        3,
+        capitalised(catalogue_text("decoding.run.token", name="“+”")),
+    )
+    assert run(SUMS, RunUntil(Goal.TOKEN, token="+"), TEXT) == (
+        3,
+        capitalised(catalogue_text("decoding.run.token", name="+")),
+    )
     assert run(SUMS, RunUntil(Goal.TOKEN, token="<end>"), TEXT)[1] == ""
-    assert run(SUMS, RunUntil(Goal.TOKENS, count=4), TEXT) == (4, "4 tokens were taken")
-    assert run(SUMS, RunUntil(Goal.TOKENS, count=1), TEXT) == (1, "1 token was taken")
+    assert run(SUMS, RunUntil(Goal.TOKENS, count=4), TEXT) == (4, catalogue_text("decoding.run.tokens", count=4))
+    assert run(SUMS, RunUntil(Goal.TOKENS, count=1), TEXT) == (1, catalogue_text("decoding.run.tokens", count=1))
 
 
 def test_the_text_may_end():
-    assert run(SUMS, RunUntil(Goal.EOS_LEGAL), TEXT) == (5, "The text may end here")
+    assert run(SUMS, RunUntil(Goal.EOS_LEGAL), TEXT) == (5, capitalised(catalogue_text("decoding.run.may_end")))
 
 
 def test_the_end_is_not_told_here():
@@ -115,7 +128,9 @@ def test_a_state():
     until = RunUntil(Goal.STATE, name="num", state=1)
     now = progress()
     assert reached(until, now) == ""
-    assert reached(until, replace(now, states={("num", 1)})) == "The match came to state 1"
+    assert reached(until, replace(now, states={("num", 1)})) == capitalised(
+        catalogue_text("decoding.run.state", name="state 1")
+    )
     assert reached(replace(until, name="expr"), replace(now, states={("num", 1)})) == ""
 
 

@@ -27,6 +27,7 @@ from engine.decoding.session import DecodeSession
 from engine.decoding.values import Finish, SamplerSettings
 from engine.grammar.print_gbnf import print_gbnf
 from engine.source import GrammarError, LimitExceededError
+from engine.source.catalogue import catalogue_text
 
 BUDGET = PipelineSettings(budget=True)
 
@@ -219,7 +220,7 @@ def test_why_a_token_is_held_back():
     session = DecodeSession(compile_grammar("regex", "x{0,9}zz"), RandomModel(BYTES), max_tokens=3, pipeline=BUDGET)
     stage, why = session.removed_by(ord("x"))
     assert stage == "budget"
-    assert "a budget of 3 for the shortest ending, with 2 left" in why
+    assert catalogue_text("decoding.expected.ending", wanted=3, left=2) in why
     assert session.removed_by(ord("z")) is None
     assert session.removed_by(ord("q")) is None  # that is the grammar's to say
 

@@ -108,18 +108,18 @@ def test_logits_that_leave_nothing_are_an_error_that_says_what_was_expected():
 
 
 @pytest.mark.parametrize(
-    ("transitions", "initial", "what"),
+    ("transitions", "initial", "key", "values"),
     [
-        ([(0, 1, 1)], 1, "numbered from 1"),
-        ([(1, 1, 0)], 1, "numbered from 1"),
-        ([(1, 1, 1)], 0, "numbered from 1"),
-        ([(1, 9, 1)], 1, "takes token 9, but the table has columns 0 to 3"),
-        ([(1, -1, 1)], 1, "takes token -1"),
-        ([(1, 2, 1), (1, 2, 3)], 1, "in state 1, token 2 leads to two states"),
+        ([(0, 1, 1)], 1, "errors.decoding.table.state", {"state": 0}),
+        ([(1, 1, 0)], 1, "errors.decoding.table.state", {"state": 0}),
+        ([(1, 1, 1)], 0, "errors.decoding.table.state", {"state": 0}),
+        ([(1, 9, 1)], 1, "errors.decoding.table.token", {"token": 9, "last": 3}),
+        ([(1, -1, 1)], 1, "errors.decoding.table.token", {"token": -1}),
+        ([(1, 2, 1), (1, 2, 3)], 1, "errors.decoding.table.two_states", {"state": 1, "token": 2}),
     ],
 )
-def test_a_list_that_is_no_dfa_is_refused(transitions, initial, what):
-    with pytest.raises(InvariantError, match=what):
+def test_a_list_that_is_no_dfa_is_refused(transitions, initial, key, values):
+    with raises_key(InvariantError, key, **values):
         DfaTable(transitions, initial, width=4)
 
 

@@ -15,6 +15,7 @@ from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.processors import Bias, Context, Suppress
 from engine.decoding.values import SamplerSettings
 from engine.source import InvariantError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 TOKENS = [
@@ -46,7 +47,7 @@ def test_a_character_is_not_written_by_halves_either():
     suppress = Suppress(WORDS, ["é"])
     begun = suppress.advance(suppress.start(), 3)
     assert not suppress.allowed(begun)[[4, 9, 12]].any()
-    assert suppress.why_not(begun, 12) == "it would complete `é`"
+    assert suppress.why_not(begun, 12) == catalogue_text("decoding.suppressed.completes", text="é")
     assert suppress.why_not(suppress.start(), 9) == "it contains `é`"
     assert suppress.allowed(suppress.advance(begun, 5))[[4, 12]].all()
     assert suppress.advance(begun, 4) is None

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from catalogue_texts import shows
 from error_keys import raises_key
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -141,20 +142,31 @@ def test_classes_are_repeated_in_tokens():
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "position", "key"),
     [
-        ("UPER+", "character 1: UPER is no class"),
-        ('UPPER "a', "character 7: a class in capitals or a text"),
-        ("UPPER+LOWER", "character 7: a blank is expected"),
-        (r'"a\q"', r"character 3: \q is no escape"),
-        ("UPPER{3,2}", "the second number is below the first"),
-        ('""', "an element without text"),
-        ('"zz9"', "no tokens of this vocabulary spell"),
-        ("DIGIT", "no token of this vocabulary is in the class DIGIT"),
+        ("UPER+", 1, "unknown_class"),
+        ('UPPER "a', 7, "element"),
+        ("UPPER+LOWER", 7, "no_blank"),
+        (r'"a\q"', 3, "escape"),
     ],
 )
-def test_a_broken_pattern_says_where(text, what):
-    with pytest.raises(InvariantError, match=re.escape(what)):
+def test_a_broken_pattern_says_where(text, position, key):
+    with raises_key(InvariantError, "errors.decoding.pattern.unreadable", position=position) as caught:
+        compile_pattern(CHARACTERS, text)
+    assert shows(caught.value.fields["reason"], f"errors.decoding.pattern.{key}")
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("UPPER{3,2}", "errors.decoding.pattern.order"),
+        ('""', "errors.decoding.pattern.empty"),
+        ('"zz9"', "errors.decoding.pattern.not_spelled"),
+        ("DIGIT", "errors.decoding.token_set.empty"),
+    ],
+)
+def test_a_pattern_that_means_nothing_is_refused(text, key):
+    with raises_key(InvariantError, key):
         compile_pattern(CHARACTERS, text)
 
 

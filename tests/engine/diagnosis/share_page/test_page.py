@@ -15,6 +15,8 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from catalogue_texts import text_pattern
+from error_keys import raises_key
 
 from engine.compile import compile_grammar
 from engine.decoding.values import ArchivedBranch, Step, StepOrigin, TopToken, Trace, TraceNode
@@ -207,7 +209,7 @@ def test_a_character_that_no_file_holds_is_replaced(tmp_path):
 
 @pytest.mark.parametrize("name", ["no/such/folder/page.html", ".", "nul\0"])
 def test_where_it_cannot_be_written(name, tmp_path):
-    with pytest.raises(EngineError, match=r"^cannot write .*: "):
+    with pytest.raises(EngineError, match=text_pattern("errors.diagnosis.page.unwritable")):
         write_page(tmp_path / name, "text")
     assert names(tmp_path) == []
 
@@ -217,7 +219,7 @@ def test_a_device_or_pipe_is_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to(tmp_path / "pipe")
     for name in ("pipe", "link"):
-        with pytest.raises(EngineError, match="it is a device or a pipe"):
+        with raises_key(EngineError, "errors.diagnosis.page.device"):
             write_page(tmp_path / name, "text")
     assert (tmp_path / "pipe").is_fifo()
 
@@ -237,7 +239,7 @@ def test_a_full_disk_leaves_what_stood_there(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(EngineError, match="No space left on device"):
+    with raises_key(EngineError, "errors.diagnosis.page.unwritable", reason="No space left on device"):
         write_page(path, "new")
     assert path.read_text() == "old"
     assert names(tmp_path) == ["page.html"]
@@ -245,7 +247,7 @@ def test_a_full_disk_leaves_what_stood_there(tmp_path, monkeypatch):
 
 def test_what_the_disk_changed_is_no_page(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "read_bytes", lambda _path: b"something else")
-    with pytest.raises(EngineError, match="what was read back is not what was written"):
+    with raises_key(EngineError, "errors.diagnosis.page.differs"):
         write_page(tmp_path / "page.html", "text")
     assert names(tmp_path) == []
 

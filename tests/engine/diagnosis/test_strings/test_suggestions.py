@@ -12,6 +12,7 @@ from engine.diagnosis.test_strings.suggestions import (
     texts_of_rules,
 )
 from engine.diagnosis.test_strings.values import SuggestionKind
+from engine.source.catalogue import catalogue_text
 
 GRAMMAR = 'root ::= a | "(" root ")"\na ::= b "x"? | c c\nb ::= [xy]\nc ::= "z" b\n'
 SCHEMA = """{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"enum": ["x", "y"]}},
@@ -87,7 +88,7 @@ def test_near_misses_of_json_are_what_models_get_wrong():
     found = {one.why: one.text for one in near_misses(grammar, ['{"a":1}'])}
     assert found["cut one character short"] == '{"a":1'
     assert found["a comma before the end"] == '{"a":1,}'
-    assert found["in a code fence"] == '```json\n{"a":1}\n```'
+    assert found["in " + catalogue_text("verdicts.around.fragment.fence")] == '```json\n{"a":1}\n```'
 
 
 def test_an_empty_language_has_none():

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from catalogue_texts import shows, text_pattern
 
 from engine.analysis.token_completion import search_token_completion
 from engine.compile import CompileOptions, compile_grammar
@@ -43,7 +44,7 @@ def test_a_complete_output(person):
     assert found.outcome is VerdictOutcome.COMPLETE
     assert found.is_complete
     assert found.is_prefix
-    assert found.sentence == "Complete: the output matches the grammar in full (26 bytes)."
+    assert found.sentence == catalogue_text("verdicts.complete.text", size="26 bytes")
     assert found.notes == ()
 
 
@@ -52,9 +53,8 @@ def test_a_cut_off_output_is_told_with_its_shortest_ending(person):
     assert found.outcome is VerdictOutcome.CUT_OFF
     assert not found.is_complete
     assert found.ending.in_bytes.text == b'"age":0}'
-    assert found.sentence == (
-        'Not complete: legal so far, but it ends at byte 16; the shortest legal ending needs 8 more bytes (`"age":0}`).'
-    )
+    needs = catalogue_text("verdicts.fragment.needs.bytes", count=8, needed=8, shown=' (`"age":0}`)', unspelled="")
+    assert found.sentence == catalogue_text("verdicts.cut_off.open", where="byte 16", needs=needs)
 
 
 def test_one_more_token_is_one(person):
@@ -65,9 +65,9 @@ def test_one_more_token_is_one(person):
 def test_where_no_tokens_were_found_the_ending_is_told_in_bytes(person):
     found = judge(person, WHOLE[:-1], token_source=TokenSource(WORDS))
     searched = replace(found, ending=replace(found.ending, least_tokens=156, most_tokens=None, token_ids=None))
-    assert verdict_sentence(searched, person.source).endswith(
-        "the shortest legal ending needs 1 more byte (`}`), and no 156 tokens of this vocabulary spell one."
-    )
+    unspelled = catalogue_text("verdicts.fragment.needs.unspelled", tokens=156)
+    sentence = verdict_sentence(searched, person.source)
+    assert shows(sentence, "verdicts.fragment.needs.bytes", needed=1, shown=" (`}`)", unspelled=unspelled)
 
 
 def test_the_sentence_of_the_budget(person):
@@ -76,7 +76,7 @@ def test_the_sentence_of_the_budget(person):
     assert found.spelled is TokenOrigin.FEWEST
     assert (used, left) == (16, 4)
     needed = found.ending.least_tokens
-    assert found.sentence == f"Cut off at token 16: the shortest legal ending needed {needed} more, the budget had 4."
+    assert found.sentence == catalogue_text("verdicts.cut_off.budget", where="token 16", needed=needed, left=4)
     assert found.ending.late_at is not None
 
 
@@ -95,26 +95,25 @@ def test_from_where_on_the_end_was_out_of_reach(person):
 
 def test_an_output_that_stops_early_is_not_called_cut_off(person):
     found = judge(person, '{"name": "Ada"', token_source=TokenSource(WORDS), budget=100)
-    assert found.sentence.startswith("Stopped early at token ")
+    assert shows(found.sentence, "verdicts.cut_off.early")
     assert found.ending.late_at is None
 
 
 @pytest.mark.parametrize(
-    ("finish", "begins"),
+    ("finish", "key"),
     [
-        ("length", "Cut off by the budget at byte 16"),
-        ("context", "Cut off by the model's context, which is full, at byte 16"),
-        ("stop", "It stopped by itself before its end"),
+        ("length", "verdicts.cut_off.by_budget"),
+        ("context", "verdicts.cut_off.by_context"),
+        ("stop", "verdicts.cut_off.by_itself"),
     ],
 )
-def test_what_the_server_said_is_taken_into_account(person, finish, begins):
-    assert judge(person, '{"name": "Ada", ', finish=finish).sentence.startswith(begins)
+def test_what_the_server_said_is_taken_into_account(person, finish, key):
+    assert shows(judge(person, '{"name": "Ada", ', finish=finish).sentence, key, where="byte 16")
 
 
 def test_a_full_context_is_no_matter_of_the_budget(person):
     found = judge(person, '{"name": "Ada", ', token_source=TokenSource(WORDS), budget=7, finish="context")
-    assert found.sentence.startswith("Cut off at token ")
-    assert "the model's context is full, the shortest legal ending needed" in found.sentence
+    assert shows(found.sentence, "verdicts.cut_off.context")
     assert not any("budget" in said for said in (found.sentence, *found.notes))
 
 
@@ -154,13 +153,18 @@ def test_an_object_that_is_closed_too_early(person):
     found = judge(person, '{"name": "Ada"}')
     assert found.failure.missing == ("age",)
     assert found.sentence == (
-        "Illegal at line 1, column 15 (byte 14): `}` closes the object too early, the property `age` is still missing."
+        catalogue_text(
+            "verdicts.illegal.missing",
+            where="at line 1, column 15 (byte 14)",
+            what="`}`",
+            names="the property `age` is",
+        )
     )
 
 
 def test_a_key_that_is_not_there(person):
     found = judge(person, '{"nam": 1}')
-    assert "expected `e` of the property `name`" in found.sentence
+    assert "expected `e`" + catalogue_text("verdicts.illegal.fragment.property", names="`name`") in found.sentence
 
 
 def test_what_would_help_is_told(person):
@@ -200,16 +204,17 @@ def test_text_before_the_match_is_skipped_and_named(person, front, kind):
 def test_a_code_fence_is_named_on_both_sides(person):
     found = judge(person, f"```json\n{WHOLE}\n```")
     assert found.skipped == (8, 8 + len(WHOLE))
-    assert found.sentence.endswith("complete up to byte 34, where a code fence follows.")
+    fence = catalogue_text("verdicts.around.fragment.fence")
+    assert shows(found.sentence, "verdicts.around.before_and_after", end=34, rest=fence)
 
 
 @pytest.mark.parametrize(
     ("behind", "kind"),
     [
-        ("\n", "white space"),
-        ("<|im_end|>", "the text of a special token"),
-        (" Bye", "more text"),
-        ("\n```", "a code fence"),
+        ("\n", catalogue_text("verdicts.around.fragment.blanks")),
+        ("<|im_end|>", catalogue_text("verdicts.around.fragment.special")),
+        (" Bye", catalogue_text("verdicts.around.fragment.more")),
+        ("\n```", catalogue_text("verdicts.around.fragment.fence")),
     ],
 )
 def test_text_after_the_match_is_named(person, behind, kind):
@@ -224,7 +229,12 @@ def test_a_word_among_words_is_no_text_before_and_an_object_is(person):
     assert found.outcome is VerdictOutcome.ILLEGAL
     found = judge(person, f"Sure! {WHOLE} I hope that it helps you with all of your work today.")
     assert found.skipped == (6, 6 + len(WHOLE))
-    assert found.sentence.endswith(f"complete up to byte {6 + len(WHOLE)}, where more text follows.")
+    assert shows(
+        found.sentence,
+        "verdicts.around.before_and_after",
+        end=6 + len(WHOLE),
+        rest=catalogue_text("verdicts.around.fragment.more"),
+    )
 
 
 @pytest.mark.parametrize("front", ["Sure! Here it is:\n", "Here:\n```json\n"])
@@ -233,8 +243,9 @@ def test_an_object_behind_a_greeting_is_judged_though_it_is_not_legal_as_a_whole
     assert found.outcome is VerdictOutcome.TEXT_BEFORE
     assert found.skipped is not None
     assert found.skipped[0] == len(front)
-    assert f"from byte {len(front)} on it is legal up to byte {len(front) + len(WHOLE) - 1}" in found.sentence
-    assert found.sentence.endswith("then `,` is not allowed; expected `0-9`, `}`, a line feed or a space.")
+    legal, expected = len(front) + len(WHOLE) - 1, "`0-9`, `}`, a line feed or a space"
+    key = "verdicts.around.before_illegal"
+    assert shows(found.sentence, key, front=len(front), legal=legal, failed="`,`", expected=expected)
     assert judge(person, "See [1] and {a} for more of it.").outcome is VerdictOutcome.ILLEGAL
 
 
@@ -251,7 +262,7 @@ def test_circles_on_white_space():
     grammar = compile_grammar("json_schema", PERSON, CompileOptions(whitespace="any"))
     found = judge(grammar, '{"name": "Ada",' + "\n" * 60)
     assert found.outcome is VerdictOutcome.LOOPS
-    assert found.sentence.startswith("It loops on white space: the last 60 bytes")
+    assert shows(found.sentence, "verdicts.loops.text", count=60)
     assert found.notes[0] == catalogue_text("verdicts.loops.schema")
 
 
@@ -280,7 +291,7 @@ def test_a_grammar_that_does_not_compile():
         compile_grammar("regex", "(a|b")
     found = verdict_on_error(caught.value, b"a")
     assert found.outcome is VerdictOutcome.GRAMMAR_ERROR
-    assert found.sentence.startswith("The grammar does not compile: line 1, column 1: ")
+    assert found.sentence.startswith(catalogue_text("common.grammar.not_compiled") + ": line 1, column 1: ")
 
 
 def test_ids_and_their_end(person):
@@ -292,7 +303,7 @@ def test_ids_and_their_end(person):
     cut = replay_ids(person, [*ids[:4], 263], TokenSource(WORDS))
     assert cut.outcome is VerdictOutcome.CUT_OFF
     assert cut.tokens[-1].state is ReplayedTokenState.ILLEGAL
-    assert cut.sentence.startswith("It stopped by itself before its end, at token 4;")
+    assert shows(cut.sentence, "verdicts.cut_off.by_itself", where="token 4")
     assert catalogue_text("verdicts.stop.end_token", name="`<end>`") in cut.notes
 
 
@@ -304,7 +315,7 @@ def test_a_special_token_within_is_foreign(person):
 
 
 def test_an_id_that_is_not_there_is_refused(person):
-    with pytest.raises(EngineError, match="token 2 is #999"):
+    with pytest.raises(EngineError, match=text_pattern("errors.diagnosis.id_outside", position=2, id=999)):
         replay_ids(person, [256, 999], TokenSource(WORDS))
 
 
@@ -323,7 +334,7 @@ def test_how_the_tokenizer_would_have_spelled_it(person):
 
 def test_a_grammar_that_names_tokens_is_followed_token_by_token():
     grammar = compile_grammar("gbnf", "root ::= <tool> [a-z]+")
-    with pytest.raises(EngineError, match="names tokens"):
+    with pytest.raises(EngineError, match=text_pattern("errors.diagnosis.needs_ids")):
         replay_text(grammar, b"abc")
     found = replay_ids(grammar, [264, *b"ab", 263], TokenSource(WORDS))
     assert found.is_complete
@@ -348,9 +359,12 @@ def test_every_byte_of_a_forced_token_is_forced(person):
 
 def test_regexes_and_gbnf_name_their_place():
     regex = judge(compile_grammar("regex", "[0-9]{4}-[0-9]{2}"), "2024-1x")
-    assert "expected `0-9`, by the grammar's line 1, column 10: `[0-9]`" in regex.sentence
+    assert (
+        "expected `0-9`" + catalogue_text("verdicts.illegal.fragment.grammar", place="line 1, column 10: `[0-9]`")
+        in regex.sentence
+    )
     gbnf = judge(compile_grammar("gbnf", 'root ::= num\nnum ::= [0-9]+ "."'), "1x")
-    assert "in the rule `num`" in gbnf.sentence
+    assert shows(gbnf.sentence, "verdicts.illegal.fragment.rule", name="`num`")
 
 
 # ---------------------------------------------------------------------- escapes that Turnstile does not write
@@ -372,7 +386,7 @@ def test_an_output_from_elsewhere_may_have_any_escapes_and_that_is_said(output, 
     grammar = compile_grammar("json_schema", ESCAPED)
     found = judge(grammar, output)
     assert found.outcome is outcome
-    assert f"Turnstile never writes it this way: {escape} at line 1, column {byte + 1}" in found.notes[0]
+    assert shows(found.notes[0], "verdicts.unusual.string", text=escape, line=1, column=byte + 1)
     every = judge(compile_grammar("json_schema", ESCAPED, CompileOptions(escapes="any")), output)
     assert found.sentence == every.sentence
     assert found.notes[1:] == every.notes
@@ -381,7 +395,9 @@ def test_an_output_from_elsewhere_may_have_any_escapes_and_that_is_said(output, 
 
 @pytest.mark.parametrize("output", [r'{"desc": "\u00e9\/\n"}', r'{"desc": "\u001f', r'{"desc": 1}', r'{"desc": "\x"}'])
 def test_what_is_judged_alike_with_any_escapes_is_not_remarked(output):
-    assert not any("never writes" in note for note in judge(compile_grammar("json_schema", ESCAPED), output).notes)
+    assert not any(
+        shows(note, "verdicts.unusual.string") for note in judge(compile_grammar("json_schema", ESCAPED), output).notes
+    )
 
 
 def test_a_test_string_is_judged_by_the_grammar_as_it_was_compiled():
@@ -413,7 +429,11 @@ NUMBERS = json.dumps(
 def test_an_output_from_elsewhere_may_have_any_numbers_and_that_is_said(output, outcome, written, byte):
     found = judge(compile_grammar("json_schema", NUMBERS), output)
     assert found.outcome is outcome
-    said = [note for note in found.notes if "valid by the standard; Turnstile never writes it this way" in note]
+    said = [
+        note
+        for note in found.notes
+        if shows(note, "verdicts.unusual.number") or shows(note, "verdicts.unusual.number_as")
+    ]
     assert len(said) == (written is not None)
     if written is not None:
         assert f"{written} at line 1, column {byte + 1}" in said[0]
@@ -424,7 +444,7 @@ def test_an_output_from_elsewhere_may_have_any_numbers_and_that_is_said(output, 
 )
 def test_numbers_that_are_judged_alike_in_every_form_are_not_remarked(output):
     strict = judge(compile_grammar("json_schema", NUMBERS), output)
-    assert not any("never writes" in note for note in strict.notes)
+    assert not any(shows(note, "verdicts.unusual.string") for note in strict.notes)
     assert (
         strict.sentence == replay_text(compile_grammar("json_schema", NUMBERS), output.encode(), advise=False).sentence
     )

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from catalogue_texts import shows
 from error_keys import raises_key
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from engine.compile import CompileOptions, compile_grammar
 from engine.export import NumberSpelling, drawable_automata, without_white_space
 from engine.export.tables.rule_automata import schema_automata
 from engine.source import CancelledError, CancelToken, GrammarError, LimitExceededError
+from engine.source.catalogue import catalogue_text
 
 TREE = """{
   "type": "object",
@@ -62,7 +64,7 @@ def test_what_is_drawn_holds_the_schemas_texts_but_for_their_white_space(whitesp
     found = drawable_automata(grammar, 1000)
     match = RuleTracker(found.automata)
     assert "ws" not in found.automata.numbers
-    assert ("white space is left out" in found.notes) == (whitespace != "compact")
+    assert (catalogue_text("export.note.fragment.compact") in found.notes) == (whitespace != "compact")
     for text in TEXTS:
         without = without_white_space(text.encode())
         assert match.positions(without).accepting == compact.fullmatch(without)
@@ -83,7 +85,7 @@ def test_the_spelling_is_plain_and_the_text_may_be_another():
     match = RuleTracker(found.automata)
     assert grammar.fullmatch("1e2")
     assert not match.positions(b"1e").reading
-    assert found.notes[0].startswith("spelling is plain")
+    assert shows(found.notes[0], "export.note.fragment.plain")
 
 
 def test_every_spelling_leaves_nothing_out():

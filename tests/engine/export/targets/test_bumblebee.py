@@ -8,6 +8,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from catalogue_texts import shows, text_pattern
 from exports import job, vocabulary
 
 from engine.export.target import Artifact, MismatchError, NotExportableError
@@ -151,16 +152,17 @@ def test_where_it_comes_from_stands_above():
 
 def test_what_cannot_be_carried_is_refused():
     assert "none" in refusal(target("bumblebee"), job("regex", "a", vocabulary(eos=False)))
-    assert "its rules nest" in refusal(target("bumblebee"), job("gbnf", 'root ::= "(" root ")" | "a"', VOCABULARY))
+    nested = job("gbnf", 'root ::= "(" root ")" | "a"', VOCABULARY)
+    assert shows(refusal(target("bumblebee"), nested), "export.refusal.fragment.rules_nest")
     wide = Vocabulary([*VOCABULARY.tokens, *[None] * 2_000_000], [EOS])
-    with pytest.raises(NotExportableError, match="cells, more than"):
+    with pytest.raises(NotExportableError, match=text_pattern("errors.export.bumblebee.table_too_large")):
         make("bumblebee", job("regex", "a{2000}", wide))
 
 
 def test_dead_ends_are_told():
     of = job("regex", "ab", Vocabulary([b"a", b"x", None], [2]))
     made = make("bumblebee", of)
-    assert "1 of its states lead nowhere" in made.notes[0]
+    assert shows(made.notes[0], "export.note.fragment.dead_ends", count=1)
     check("bumblebee", made, of)
 
 

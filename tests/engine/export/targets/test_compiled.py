@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from catalogue_texts import shows
 from error_keys import raises_code, raises_key
 from exports import RULES, job, vocabulary
 from fuzzing import LIMITS, compiles_or_is_refused, fuzz
@@ -75,12 +76,12 @@ def test_json_of_rules_needs_no_vocabulary():
     of = job("gbnf", NESTED, None)
     made = make("json", of)
     assert "tokens" not in json.loads(made.content)
-    assert "the tables and the engine" in check("json", made, of).sentence
+    assert catalogue_text("export.compared.fragment.rule_tables") in check("json", made, of).sentence
     wrong = made.content.replace(b"[97,122]", b"[97,121]")
     assert wrong != made.content
     with pytest.raises(MismatchError):
         check("json", Artifact((("grammar.json", wrong),)), of)
-    assert refusal(target("json"), job("regex", "a", None)).startswith("it needs a model")
+    assert refusal(target("json"), job("regex", "a", None)) == catalogue_text("export.refusal.fragment.no_vocabulary")
     assert refusal(target("json"), job("json_schema", FLAT, None)) == ""
 
 
@@ -95,7 +96,7 @@ def test_json_of_a_schema_whose_index_is_too_large_is_its_rules():
     of = limited(job("json_schema", FLAT, VOCABULARY, whitespace="compact"), table_transitions=3)
     made = make("json", of)
     assert json.loads(made.content)["format"] == "turnstile-rule-automata"
-    assert "masks of the tables" in check("json", made, of).sentence
+    assert catalogue_text("export.compared.fragment.tables") in check("json", made, of).sentence
     with raises_key(LimitExceededError, "errors.limit.index_transitions", limit=3) as caught:
         make("safetensors", of)
     assert caught.value.name == "table_transitions"
@@ -110,7 +111,8 @@ def test_the_states_of_an_index_have_a_limit_that_can_be_raised():
 
 
 @pytest.mark.parametrize(
-    "case", ["regex", "nothing", "the empty text", "regular rules", "whole or spelled", "flat schema"]
+    "case",
+    ["regex", "nothing", "the empty text", "regular rules", "whole or spelled", "flat schema"],
 )
 def test_safetensors_is_read_by_its_own_library(case, tmp_path):
     of = job(*CASES[case], VOCABULARY, whitespace="compact")
@@ -139,7 +141,7 @@ def test_safetensors_is_read_by_its_own_library(case, tmp_path):
 @pytest.mark.parametrize("name", ["safetensors", "bumblebee"])
 def test_what_has_no_index_is_refused_with_the_reason(name):
     of = job(*CASES["nested"], VOCABULARY)
-    assert refusal(target(name), of).startswith("its rules nest")
+    assert shows(refusal(target(name), of), "export.refusal.fragment.rules_nest")
     with raises_key(
         NotExportableError,
         "export.writing.fragment.no_fit",
@@ -209,7 +211,9 @@ def test_a_schema_that_no_rules_can_say_is_refused_with_its_place():
 def test_a_schema_whose_rules_are_too_many_is_refused_in_the_list():
     small = CompileOptions(limits=replace(LIMITS, instructions=20))
     of = ExportJob(compile_grammar("json_schema", FLAT, small), VOCABULARY)
-    assert refusal(target("safetensors"), of) == "instructions: 21 exceeds the limit of 20"
+    assert refusal(target("safetensors"), of) == catalogue_text(
+        "errors.limit.exceeded", what="instructions", given=21, limit=20
+    )
 
 
 def test_safetensors_are_the_same_bytes_each_time():
@@ -304,7 +308,7 @@ def test_the_folder_is_checked_to_the_byte():
 
 def test_an_empty_grammar_is_refused():
     for name in ("python", "transformers", "vllm", "bumblebee"):
-        assert "no text matches" in refusal(target(name), job(*CASES["nothing"], VOCABULARY))
+        assert shows(refusal(target(name), job(*CASES["nothing"], VOCABULARY)), "export.refusal.fragment.no_token")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 
 import networkx as nx
 import pytest
+from catalogue_texts import shows, text_pattern
 from error_keys import raises_key
 from exports import EMPTY, GRAMMARS, TOKENS, job_of
 
@@ -22,6 +23,7 @@ from engine.export.targets.png import read_png
 from engine.export.writing import make, refusal
 from engine.grammar.print_gbnf import print_gbnf
 from engine.source import CancelledError, CancelToken, GrammarError, LimitExceededError
+from engine.source.catalogue import catalogue_text
 
 NESTED = {"nested", "hidden left recursion", "left by another way", "nested to the left", "tree", "open"}
 
@@ -39,7 +41,7 @@ def test_a_graph_reads_back_as_the_grammar(name, case):
     artifact = make(name, job)
     checked = target(name).check(artifact, job)
     assert checked.walks == 40
-    assert ("token matched by id" in checked.scope) == (case is TOKENS)
+    assert (shows(checked.scope, "export.scope.tokens")) == (case is TOKENS)
     assert job.compiled.source.text.split("\n")[0][:5] in artifact.content.decode() or name == "graphml"
 
 
@@ -111,10 +113,10 @@ def test_jflap_runs_as_the_grammar(case):
 
 @pytest.mark.parametrize("case", sorted(NESTED))
 def test_jflap_takes_what_nests_to_a_depth(case):
-    nests = "its rules nest without bound; give a depth to cut them at"
+    nests = catalogue_text("export.refusal.fragment.nests_without_bound")
     assert refusal(target("jflap"), job_of(case)) == (close_objects() if case == "open" else nests)
     with pytest.raises(
-        GrammarError, match=r"Cut the recursion at a depth|try --additional closed"
+        GrammarError, match=rf"{text_pattern('diagnostics.export-recursive.hint')}|--additional closed"
     ):  # with its place in the source
         make("jflap", job_of(case, whitespace="compact"))
     if case == "nested":
@@ -131,9 +133,7 @@ def test_jflap_reads_brackets_and_line_ends_as_they_are_meant():
 
 
 def test_jflap_says_what_it_leaves_out():
-    assert make("jflap", job_of("beyond ASCII")).notes == (
-        "JFLAP's file holds no characters beyond U+FFFF and no control characters: these are left out",
-    )
+    assert make("jflap", job_of("beyond ASCII")).notes == (catalogue_text("export.note.fragment.jflap"),)
     job = job_of(("regex", "a\x00"))
     with raises_key(MismatchError, "errors.export.checks.empty_export"):
         target("jflap").check(make("jflap", job), job)
@@ -160,7 +160,7 @@ def test_a_picture_is_drawn_and_counted():
     job = job_of("nested")
     artifact = make("svg", job)
     checked = target("svg").check(artifact, job)
-    shown = re.search(r"It shows (\d+) nodes and (\d+) edges, none lost\.", checked.sentence)
+    shown = re.search(text_pattern("export.scope.svg").replace(".*?", r"(\d+)"), checked.sentence)
     assert shown
     text = artifact.content.decode()
     assert 'fill="white"' in text

@@ -13,6 +13,7 @@ from engine.export.target import Artifact, MismatchError
 from engine.export.targets import target
 from engine.export.targets.requests import schema_notes
 from engine.export.writing import make
+from engine.source.catalogue import catalogue_text
 
 REFUSED = {"hidden left recursion", "left by another way"}
 BODIES = ["llama-server.json", "vllm.json", "sglang.json", "openai.json"]
@@ -28,7 +29,7 @@ def test_every_body_carries_the_grammar(case):
     assert [name for name, _ in artifact.files if name.endswith(".json")] == expected + (SCHEMAS if is_schema else [])
     checked = target("requests").check(artifact, job)
     assert checked.walks == 20 * len([name for name, _ in artifact.files if name.endswith(".json")])
-    assert "Nothing was sent to a server." in checked.sentence
+    assert catalogue_text("export.scope.requests") in checked.sentence
     for name, content in artifact.files:
         if name.endswith(".json"):
             body = json.loads(content)
@@ -70,10 +71,11 @@ def test_a_models_name_stays_in_its_comment():
 
 def test_what_a_server_cannot_take_is_said_and_left_out():
     artifact = make("requests", job_of("left by another way"))
-    itself = "and the rule `root` begins with itself"
+    ebnf = catalogue_text("export.refusal.fragment.ebnf_left_recursion", rule="root")
+    gbnf = catalogue_text("export.refusal.fragment.gbnf_left_recursion", rule="root")
     assert artifact.notes == (
-        f"there is no llama-server.json: llama.cpp refuses left recursion, {itself}",
-        f"there is no vllm.json and no sglang.json: xgrammar gets left recursion wrong, {itself}",
+        catalogue_text("export.note.fragment.no_llama_server", reason=gbnf),
+        catalogue_text("export.note.fragment.no_ebnf", reason=ebnf),
     )
     assert "| llama.cpp's llama-server | none |" in artifact.file("README.md").decode()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from catalogue_texts import shows
 from error_keys import raises_key
 from exports import EMPTY, GRAMMARS, TOKENS, job_of
 
@@ -19,18 +20,18 @@ from engine.source.catalogue import catalogue_text
 
 TEXTS = ("gbnf", "ebnf", "lark", "regex")
 REFUSED = {
-    ("gbnf", "hidden left recursion"): "llama.cpp refuses left recursion, and the rule `root` begins with itself",
-    ("gbnf", "left by another way"): "llama.cpp refuses left recursion, and the rule `root` begins with itself",
-    ("ebnf", "hidden left recursion"): "xgrammar gets left recursion wrong, and the rule `root` begins with itself",
-    ("ebnf", "left by another way"): "xgrammar gets left recursion wrong, and the rule `root` begins with itself",
-    ("regex", "nested to the left"): "its rules nest without bound; give a depth to cut them at",
-    ("regex", "left by another way"): "its rules nest without bound; give a depth to cut them at",
-    ("regex", "heading"): "the grammar is a regex already",
-    ("regex", "beyond ASCII"): "the grammar is a regex already",
-    ("regex", "hostile"): "the grammar is a regex already",
-    ("regex", "nested"): "its rules nest without bound; give a depth to cut them at",
-    ("regex", "hidden left recursion"): "its rules nest without bound; give a depth to cut them at",
-    ("regex", "tree"): "its rules nest without bound; give a depth to cut them at",
+    ("gbnf", "hidden left recursion"): catalogue_text("export.refusal.fragment.gbnf_left_recursion", rule="root"),
+    ("gbnf", "left by another way"): catalogue_text("export.refusal.fragment.gbnf_left_recursion", rule="root"),
+    ("ebnf", "hidden left recursion"): catalogue_text("export.refusal.fragment.ebnf_left_recursion", rule="root"),
+    ("ebnf", "left by another way"): catalogue_text("export.refusal.fragment.ebnf_left_recursion", rule="root"),
+    ("regex", "nested to the left"): catalogue_text("export.refusal.fragment.nests_without_bound"),
+    ("regex", "left by another way"): catalogue_text("export.refusal.fragment.nests_without_bound"),
+    ("regex", "heading"): catalogue_text("export.refusal.fragment.already_regex"),
+    ("regex", "beyond ASCII"): catalogue_text("export.refusal.fragment.already_regex"),
+    ("regex", "hostile"): catalogue_text("export.refusal.fragment.already_regex"),
+    ("regex", "nested"): catalogue_text("export.refusal.fragment.nests_without_bound"),
+    ("regex", "hidden left recursion"): catalogue_text("export.refusal.fragment.nests_without_bound"),
+    ("regex", "tree"): catalogue_text("export.refusal.fragment.nests_without_bound"),
     ("regex", "open"): close_objects(),
 }
 
@@ -47,7 +48,7 @@ def test_a_text_reads_back_as_the_grammar(name, case):
     artifact = make(name, job)
     checked = one.check(artifact, job)
     assert (checked.walks, checked.steps > 0) == (40, True)
-    assert checked.sentence.startswith("Read back and checked: ")
+    assert shows(checked.sentence, "export.checked.walks", count=40)
     if name != "regex":
         text = artifact.content.decode()
         assert "Written by Turnstile" in text
@@ -68,7 +69,7 @@ def test_every_spelling_holds_every_text(name, case, whitespace):
 def test_a_depth_makes_a_regex_of_what_nests():
     job = job_of("tree", depth=2, whitespace="compact")
     artifact = make("regex", job)
-    assert artifact.notes[-1] == "the recursion is cut at 2 levels: what nests deeper is left out"
+    assert artifact.notes[-1] == catalogue_text("export.note.fragment.cut", depth=2)
     pattern = compile_grammar("regex", artifact.content.decode())
     assert pattern.fullmatch('{"value":1,"children":[{"value":2}]}')
     assert not pattern.fullmatch('{"value":1,"children":[{"value":2,"children":[{"value":3}]}]}')
@@ -98,14 +99,14 @@ def test_what_has_no_text_is_refused(name):
 
 @pytest.mark.parametrize("name", ["ebnf", "lark", "regex"])
 def test_tokens_taken_whole_are_refused(name):
-    assert "takes tokens whole" in refusal(target(name), job_of(TOKENS))
+    assert refusal(target(name), job_of(TOKENS)) == catalogue_text("export.refusal.fragment.names_tokens")
 
 
 def test_gbnf_keeps_tokens_and_says_what_was_not_walked():
     job = job_of(TOKENS)
     artifact = make("gbnf", job)
     assert "root ::= <think>" in artifact.content.decode()
-    assert "What follows a token matched by id was not walked." in target("gbnf").check(artifact, job).sentence
+    assert catalogue_text("export.scope.tokens") in target("gbnf").check(artifact, job).sentence
 
 
 @pytest.mark.parametrize("name", ["gbnf", "ebnf", "lark"])
@@ -140,7 +141,7 @@ def test_gbnf_is_written_anew_for_llama_cpp():
 def test_a_schema_that_no_rules_can_say_is_refused_before_it_is_made():
     job = job_of(("json_schema", '{"uniqueItems": true}'))
     for name in (*TEXTS, "requests", "svg", "graphml", "jflap"):
-        assert "/uniqueItems cannot be written as a grammar" in refusal(target(name), job)
+        assert shows(refusal(target(name), job), "diagnostics.export-not-context-free.message", where="/uniqueItems")
 
 
 @pytest.mark.parametrize("name", ["gbnf", "ebnf", "lark"])

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from catalogue_texts import shows
 from exports import imported, job, vocabulary
 
 from engine.export.target import Artifact, MismatchError
@@ -399,13 +400,13 @@ def test_it_can_be_built_and_its_entry_point_is_in_the_wheel(packages, tmp_path)
 def test_a_vocabulary_without_an_end_is_refused():
     without = job("regex", "a", vocabulary(eos=False))
     assert "none" in refusal_of(target("vllm"), without)
-    assert "no text matches" in refusal_of(target("vllm"), job("regex", r"a\bb", VOCABULARY))
+    assert shows(refusal_of(target("vllm"), job("regex", r"a\bb", VOCABULARY)), "export.refusal.fragment.no_token")
 
 
 def test_a_file_that_was_changed_is_found():
     of = job(*DATES, VOCABULARY, "dates")
     made = make("vllm", of)
-    assert "vLLM itself was not run" in check("vllm", made, of).sentence
+    assert shows(check("vllm", made, of).sentence, "export.scope.vllm")
     for path, old, new in [
         ("turnstile_dates/masks.py", b'float("-inf")', b'float("inf")'),
         ("turnstile_dates/grammar.json", b'"bytes":[[48,57]]', b'"bytes":[[48,56]]'),

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable
 
 import pytest
+from catalogue_texts import shows
 from error_keys import raises_code
 from lockstep import difference, excess, texts
 from schemas import INSTANCES, OPTIONAL, PERSON, SCHEMAS, SHAPES, TREE
@@ -23,6 +24,7 @@ from engine.export.targets import TARGETS, target
 from engine.export.writing import refusal
 from engine.source import CancelledError, CancelToken, GrammarError, Limits
 from engine.source.cancel import work_turns
+from engine.source.catalogue import catalogue_text
 
 MODES = ("compact", "one-space", "flexible", "any")
 CASES = [(name, MODES[i % 4]) for i, name in enumerate(SCHEMAS)] + [("person", mode) for mode in MODES]
@@ -229,7 +231,7 @@ def test_the_same_schema_is_always_the_same_text():
 
 
 def test_a_note_says_what_plain_spelling_leaves_out():
-    assert to_gbnf(compiled({})).text.startswith("# spelling is plain: ")
+    assert shows(to_gbnf(compiled({})).text, "export.note.fragment.plain")
     assert to_gbnf(compiled({}), NumberSpelling.ANY).notes == ()
 
 
@@ -242,13 +244,17 @@ def test_a_note_says_what_plain_spelling_leaves_out():
         (
             {"items": {"type": "string"}, "uniqueItems": True, "maxItems": 5},
             "/uniqueItems",
-            "no two items may be equal",
+            catalogue_text("errors.export.rules.distinct"),
         ),
-        ({"type": "object", "minProperties": 3}, "/minProperties", "the keys that came must be remembered"),
+        (
+            {"type": "object", "minProperties": 3},
+            "/minProperties",
+            catalogue_text("errors.export.rules.remembered_keys"),
+        ),
         (
             {"properties": {"a": {"type": "number", "not": {"multipleOf": 0.25}}}},
             "/properties/a",
-            "states of a number's automaton",
+            catalogue_text("errors.limit.number_states"),
         ),
         (
             {"propertyNames": {"enum": [f"k{i}" for i in range(14)]}, "type": "object"},
@@ -315,7 +321,7 @@ def test_recursion_needs_a_depth():
     with raises_code("export-recursive"):
         to_regex(compiled(TREE))
     conversion = to_regex(compiled(TREE), depth=2)
-    assert conversion.notes[-1] == "the recursion is cut at 2 levels: what nests deeper is left out"
+    assert conversion.notes[-1] == catalogue_text("export.note.fragment.cut", depth=2)
     again = compile_grammar("regex", conversion.text)
     nested = '{"value": 1, "children": [{"value": 2, "children": [%s]}]}'
     assert again.fullmatch(nested % "")

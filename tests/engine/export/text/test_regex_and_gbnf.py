@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from catalogue_texts import text_pattern
 from lockstep import difference
 
 from engine.compile import compile_grammar
 from engine.export import to_gbnf, to_regex
 from engine.export.text.conversion import NotConvertibleError
 from engine.source import GrammarError
+from engine.source.catalogue import catalogue_text
 
 
 @pytest.mark.parametrize(
@@ -32,7 +34,7 @@ def test_gbnf_as_a_regex():
     assert conversion.notes == ()
     cut = to_regex(compile_grammar("gbnf", 'root ::= "(" root? ")"'), depth=2)
     assert cut.text == r"\((?:\(\))?\)"
-    assert cut.notes == ("the recursion is cut at 2 levels: what nests deeper is left out",)
+    assert cut.notes == (catalogue_text("export.note.fragment.cut", depth=2),)
 
 
 def test_recursion_that_needs_no_stack_becomes_a_loop():
@@ -41,7 +43,11 @@ def test_recursion_that_needs_no_stack_becomes_a_loop():
 
 
 @pytest.mark.parametrize(
-    ("source", "message"), [('root ::= "(" root ")" | "a"', "refers to itself"), ("root ::= <think>", "no tokenset")]
+    ("source", "message"),
+    [
+        ('root ::= "(" root ")" | "a"', text_pattern("errors.export.recursive", name="root")),
+        ("root ::= <think>", "no tokenset"),
+    ],
 )
 def test_gbnf_that_no_regex_can_say(source, message):
     with pytest.raises(GrammarError, match=message):

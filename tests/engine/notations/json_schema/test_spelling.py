@@ -12,6 +12,7 @@ from engine.notations.json_schema.advice import likely_keyword
 from engine.notations.json_schema.dialects import ENFORCED
 from engine.notations.json_schema.keywords import FUNCTIONS
 from engine.source import diagnostic
+from engine.source.catalogue import catalogue_text
 
 
 @pytest.mark.parametrize(
@@ -90,8 +91,11 @@ REQUEST = {
         (REQUEST, "/response_format/json_schema/schema"),
         ({"name": "f", "description": "d", "parameters": {"type": "object"}}, "/parameters"),
         ({"name": {"type": "string"}, "age": {"type": "integer"}}, '"properties"'),
-        ({"name": "Ann", "age": 3}, "type, properties or enum"),
-        ({"propertys": {"a": {"type": "string"}}}, "Did you mean properties"),
+        ({"name": "Ann", "age": 3}, catalogue_text("diagnostics.schema-no-keyword.hint")),
+        (
+            {"propertys": {"a": {"type": "string"}}},
+            catalogue_text("diagnostics.schema-no-keyword.similar.hint", similar="properties", name="propertys"),
+        ),
     ],
 )
 def test_a_schema_without_any_keyword_is_warned_of(schema: object, advice: str) -> None:

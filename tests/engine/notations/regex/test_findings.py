@@ -12,6 +12,7 @@ from engine.notations.regex.dialect import Dialect
 from engine.notations.regex.parser import parse
 from engine.notations.regex.reader import MOST_FINDINGS
 from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText, diagnostic
+from engine.source.catalogue import catalogue_text
 from engine.source.diagnostics import diagnostic_keys
 
 PYTHON = [
@@ -144,14 +145,18 @@ def test_a_shorthand_says_how_many_characters_it_has() -> None:
     digits, spaces = findings(r"\d[\s]", Dialect.PYTHON)
     count = sum(len(re.findall(r"\d", chr(code))) for code in range(0x110000))
     assert digits.message == rf"`\d` matches {count:,} Unicode digits"
-    assert digits.hint == "Write `[0-9]` for ASCII digits"
+    assert digits.hint == catalogue_text("diagnostics.regex-unicode-class.hint", instead="[0-9]", what="digits")
     assert spaces.hint == r"Write ` \t\n\r\f\v` for ASCII white-space characters"
     assert digits.severity is spaces.severity is Severity.HINT
     complement, within, any_case = findings(r"\D[\D](?i:[\w])", Dialect.PYTHON)
     assert complement.message == rf"`\D` excludes {count:,} Unicode digits"
-    assert complement.hint == "Write `[^0-9]` for all but ASCII digits"
-    assert within.hint == "Put the class in a group `(?a:…)` for all but ASCII digits"
-    assert any_case.hint == "Put the class in a group `(?a:…)` for ASCII letters, digits and underscores"
+    assert complement.hint == catalogue_text(
+        "diagnostics.regex-unicode-complement.hint", instead="[^0-9]", what="digits"
+    )
+    assert within.hint == catalogue_text("diagnostics.regex-unicode-complement.in-group.hint", what="digits")
+    assert any_case.hint == catalogue_text(
+        "diagnostics.regex-unicode-class.in-group.hint", what=catalogue_text("diagnostics.fragment.words")
+    )
 
 
 @pytest.mark.parametrize(

@@ -86,20 +86,20 @@ def test_a_bare_table_of_other_pieces_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "key"),
     [
-        (b"{ no json", "not valid JSON"),
-        (b'{"a": "b"}', "no tokenizer"),
-        (b"{}", "no tokenizer"),
-        (b"GGUF\x03\0\0\0", "GGUF"),
-        (b"\x80\x04\x95\x00 a pickle", "no tokenizer that Turnstile knows"),
-        (b"", "is empty"),
+        (b"{ no json", "errors.vocabulary.file.no_json"),
+        (b'{"a": "b"}', "errors.vocabulary.other_json"),
+        (b"{}", "errors.vocabulary.other_json"),
+        (b"GGUF\x03\0\0\0", "errors.vocabulary.gguf"),
+        (b"\x80\x04\x95\x00 a pickle", "errors.vocabulary.unknown_file"),
+        (b"", "errors.vocabulary.empty_file"),
     ],
 )
-def test_what_is_no_tokenizer_is_refused(tmp_path, content, message):
+def test_what_is_no_tokenizer_is_refused(tmp_path, content, key):
     file = tmp_path / "file"
     file.write_bytes(content)
-    with pytest.raises(VocabularyError, match=message):
+    with raises_key(VocabularyError, key):
         Vocabulary.from_tokenizer(file)
 
 

@@ -18,6 +18,7 @@ from engine.notations.editing import apply_edits
 from engine.notations.editing.edits import offset_after_formatting
 from engine.notations.regex.parser import parse
 from engine.source import GrammarError, Limits, SourceText, Span
+from engine.source.catalogue import catalogue_text
 
 DONE = "It is formatted already"
 CASES = [
@@ -64,12 +65,19 @@ CASES = [
     ),
     ("regex", "(?x)\na # b  \n(?: c \n | [ x]\n)\n\n\n\\ \n", "(?x)\na # b\n(?: c\n  | [ x]\n)\n\n\\ \n"),
 ]
+
+
+def fix_first(column, key, **fields):
+    """Return the refusal of a text with an error in its first line."""
+    return f"Correct it first: line 1, column {column}: {catalogue_text(f'diagnostics.{key}', **fields)}"
+
+
 REFUSALS = [
     ("regex", "a b", "Every blank of this pattern matches itself; only one that begins with `(?x)` is formatted"),
     ("regex", "(?x) a (?-x: b)", "A part of this pattern switches `x` off, so its blanks are left alone"),
-    ("regex", "(?x) (a", "Correct it first: line 1, column 6: the group `(` is never closed"),
-    ("gbnf", "root ::=  x", "Correct it first: line 1, column 11: there is no rule `x`"),
-    ("json_schema", '{"a": }', "Correct it first: line 1, column 7: expected a JSON value"),
+    ("regex", "(?x) (a", fix_first(6, "regex-unclosed-group.message", opening="(")),
+    ("gbnf", "root ::=  x", fix_first(11, "gbnf-undefined-rule.message", name="x")),
+    ("json_schema", '{"a": }', fix_first(7, "schema-no-json.value.message")),
     ("json_schema", '{\n  "a": 1\n}', DONE),
     ("gbnf", 'root ::= "a"', DONE),
 ]
