@@ -1,4 +1,8 @@
-"""The toolbar: document, notation, target and model as menus; then the steps; then the export."""
+"""The toolbar: document, notation, target and model as menus; then the steps; then the export.
+
+In a narrow window the names come first: buttons lose their texts, rarer commands move into one menu, and only then are
+the names elided, the longest of them first.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,10 @@ from app.theme.icons import icon
 from app.theme.labels import plain_text
 
 _LONGEST_TITLE = 28
-_SHORTEST_TITLE = 8
+_SHORTEST_TITLE = 10  # characters of average width
+_IN_MENU = ("run.over", "run.out", "run.breakpoint", "edit.palette")  # if the toolbar is narrow
 _MENU_SIGN = " ▾"
+_MODIFIED_SIGN = " •"
 
 
 class Toolbar(QToolBar):
@@ -50,21 +56,31 @@ class Toolbar(QToolBar):
         self.addWidget(self.run_button)
         self.until_button = self._command_button("run.until", "", has_text=False)
         self.addWidget(self.until_button)
-        for command_id in ("run.over", "run.out", "run.breakpoint"):
+        rare = [
             self.addWidget(self._command_button(command_id, "", has_text=False))
+            for command_id in _IN_MENU
+            if command_id != "edit.palette"
+        ]
         self.addSeparator()
         self.check_button = self._command_button("tests.check", "")
         self.addWidget(self.check_button)
         export = self._command_button("file.export", "")
         self.addWidget(export)
-        self._first_to_shrink = (restart, back, export, self.check_button)
+        self._first_to_shrink = (restart, back, export, self.check_button, self.run_button)
         named = (self.model_button, self.document_button, self.notation_button, self.target_button)
         self._titles = dict.fromkeys(named, "")
         self._fitted: tuple[object, ...] = ()
         spacer = QWidget()
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(spacer)
-        self.addWidget(self._command_button("edit.palette", "", has_text=False))
+        rare.append(self.addWidget(self._command_button("edit.palette", "", has_text=False)))
+        self._rare = tuple(rare)
+        self.more_button, more_menu = _menu_button(ui_text("window.toolbar.more"), "ph.dots-three-vertical")
+        self.more_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        for command_id in _IN_MENU:
+            more_menu.addAction(actions[command_id])
+        self._more = self.addWidget(self.more_button)
+        self._more.setVisible(False)
         for more in self.findChildren(QToolButton, "qt_toolbar_ext_button"):  # the menu of buttons that do not fit
             more.setIcon(icon("ph.caret-double-right"))
             more.setAccessibleName(ui_text("window.toolbar.more"))
@@ -81,48 +97,70 @@ class Toolbar(QToolBar):
         self._fit()
 
     def _fit(self) -> None:
-        """Remove texts of buttons, the icons beside names, then elide names, longest first, until all are visible."""
+        """Shorten the toolbar in steps until all of it is visible."""
         if not self.isVisible():
             return  # its width means nothing yet
         inputs = (self.width(), self.font(), *self._titles.values())
         if inputs == self._fitted:
             return
         self._fitted = inputs
-        self._reserve_run_width()
         for button, title in self._titles.items():
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             button.setText(title + _MENU_SIGN)
-        missing = 0
-        for icons in (0, 2, len(self._first_to_shrink)):  # Restart and Back are recognisable by their icons
-            missing = self._missing(icons)
-            if missing <= 0:
+        every = len(self._first_to_shrink)
+        for icons, has_icons, has_rare in (
+            (0, True, True),
+            (2, True, True),  # Restart and Back are recognisable by their icons
+            (4, True, True),
+            (4, False, True),
+            (4, False, False),
+            (every, False, False),
+        ):
+            if self._missing(icons, has_icons=has_icons, has_rare=has_rare) <= 0:
                 return
-        for button in self._titles:
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
-        missing = self._missing(len(self._first_to_shrink))
-        for button in sorted(self._titles, key=lambda button: button.sizeHint().width(), reverse=True):
-            if missing <= 0:
-                return
-            title, metrics = self._titles[button], button.fontMetrics()
-            width = max(metrics.horizontalAdvance(title) - missing, metrics.averageCharWidth() * _SHORTEST_TITLE)
-            before = button.sizeHint().width()
-            button.setText(metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, width) + _MENU_SIGN)
-            missing -= before - button.sizeHint().width()
+        self._elide_titles(self._missing(every, has_icons=False, has_rare=False))
+
+    def _elide_titles(self, missing: int) -> None:
+        """Limit the names to the largest common width with which the toolbar is narrower by some pixels."""
+        widths = {button: button.fontMetrics().horizontalAdvance(title) for button, title in self._titles.items()}
+        shortest = self.fontMetrics().averageCharWidth() * _SHORTEST_TITLE
+        wanted, limit = sum(widths.values()) - missing, max(widths.values())
+        while limit > shortest and sum(min(width, limit) for width in widths.values()) > wanted:
+            limit -= 1
+        for button, title in self._titles.items():
+            if widths[button] > limit:
+                name = title.removesuffix(_MODIFIED_SIGN)
+                sign = title[len(name) :] + _MENU_SIGN
+                metrics = button.fontMetrics()
+                left = limit - metrics.horizontalAdvance(title[len(name) :])
+                button.setText(metrics.elidedText(name, Qt.TextElideMode.ElideRight, left) + sign)
 
     def _reserve_run_width(self) -> None:
         """Reserve the width of the longer text of Run and Pause, so that its neighbours do not move."""
         run = self.run_button
+        if run.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonIconOnly:
+            run.setMinimumWidth(0)
+            return
         flag, metrics = Qt.TextFlag.TextShowMnemonic, run.fontMetrics()
         texts = [metrics.size(flag, text).width() for text in (*_run_texts(), run.text())]
         run.setMinimumWidth(run.sizeHint().width() + max(texts) - texts[-1])
 
-    def _missing(self, icons: int) -> int:
-        """Return how many pixels are missing if the first `icons` of the buttons that shrink lose their texts."""
+    def _missing(self, icons: int, *, has_icons: bool, has_rare: bool) -> int:
+        """Return how many pixels are missing in a form of the toolbar, which it has afterwards.
+
+        Args:
+            icons: the number of the buttons that shrink without their texts.
+            has_icons: whether names have icons.
+            has_rare: whether rare commands have buttons of their own.
+        """
+        beside, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly
         for index, button in enumerate(self._first_to_shrink):
-            is_icon = index < icons
-            button.setToolButtonStyle(
-                Qt.ToolButtonStyle.ToolButtonIconOnly if is_icon else Qt.ToolButtonStyle.ToolButtonTextBesideIcon
-            )
+            button.setToolButtonStyle(alone if index < icons else beside)
+        for button in self._titles:
+            button.setToolButtonStyle(beside if has_icons else Qt.ToolButtonStyle.ToolButtonTextOnly)
+        for shown in self._rare:
+            shown.setVisible(has_rare)
+        self._more.setVisible(not has_rare)
+        self._reserve_run_width()
         layout = self.layout()
         assert layout is not None
         layout.invalidate()
@@ -133,7 +171,7 @@ class Toolbar(QToolBar):
         self.document_button.setToolTip(
             plain_text(ui_text("window.toolbar.modified", title=title) if is_modified else title)
         )
-        self._set_title(self.document_button, f"{_shortened(title)}{' •' if is_modified else ''}")
+        self._set_title(self.document_button, f"{_shortened(title)}{_MODIFIED_SIGN if is_modified else ''}")
 
     def show_notation(self, text: str, tip: str) -> None:
         """Show the notation."""

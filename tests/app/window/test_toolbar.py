@@ -10,6 +10,7 @@ from app.commands import Commands
 from app.window.toolbar import Toolbar
 
 MODEL = "SmolLM2-135M-Instruct"
+MOST_CUT = len("llama… ▾")
 
 
 @pytest.fixture
@@ -31,26 +32,29 @@ def toolbar(qtbot, qapp):
     return toolbar
 
 
-def behind_the_arrow(qtbot, toolbar):
-    """What has no room; the layout is asked as it will be, once the events are done."""
+def out_of_sight(qtbot, toolbar):
+    """Return the commands that have neither a button nor an entry in the menu of rare ones."""
     qtbot.turns()
+    more = toolbar.more_button
+    in_menu = set() if more.isHidden() else {action.text() for action in more.menu().actions()}
     return [
-        button.objectName() or button.accessibleName()
+        button.accessibleName()
         for button in toolbar.findChildren(QToolButton)
-        if button.isHidden() and button.objectName() != "qt_toolbar_ext_button"
+        if button.isHidden() and button.objectName() != "qt_toolbar_ext_button" and button is not more
+        if button.accessibleName() not in in_menu
     ]
 
 
 def test_a_wide_one_says_everything(qtbot, toolbar):
     assert toolbar.model_button.text() == f"{MODEL} ▾"
     assert toolbar.check_button.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonTextBesideIcon
-    assert behind_the_arrow(qtbot, toolbar) == []
+    assert out_of_sight(qtbot, toolbar) == []
 
 
 def test_a_long_model_name_does_not_push_export_away(qtbot, toolbar):
     toolbar.show_document("Tool calls of an assistant", is_modified=True)
     toolbar.resize(1280, 46)
-    assert behind_the_arrow(qtbot, toolbar) == []
+    assert out_of_sight(qtbot, toolbar) == []
     assert toolbar.check_button.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonIconOnly
     assert toolbar.model_button.text() == f"{MODEL} ▾"  # without the texts of four buttons there is room for it
 
@@ -59,18 +63,37 @@ def test_names_are_cut_where_icons_are_not_enough_and_whole_again_later(qtbot, t
     toolbar.resize(1280, 46)
     toolbar.show_notation(ui_text("common.notation.regex_ecma"), "")
     toolbar.show_document("MEMORANDUM OF A WHOLE MONTH, MOSTLY", is_modified=True)
-    assert behind_the_arrow(qtbot, toolbar) == []
+    assert out_of_sight(qtbot, toolbar) == []
     assert "…" in toolbar.document_button.text()
     assert toolbar.document_button.text().endswith("• ▾")
     assert toolbar.document_button.toolTip().startswith("MEMORANDUM OF A WHOLE MONTH, MOSTLY")
     toolbar.resize(1000, 46)
-    assert behind_the_arrow(qtbot, toolbar) == []
+    assert out_of_sight(qtbot, toolbar) == []
     assert "…" in toolbar.model_button.text()
     assert MODEL in toolbar.model_button.toolTip()
     toolbar.resize(1600, 46)
     toolbar.show_document("People", is_modified=False)
     assert toolbar.document_button.text() == "People ▾"
     assert toolbar.model_button.text() == f"{MODEL} ▾"
+
+
+def test_rare_commands_are_in_a_menu_before_names_are_cut(qtbot, toolbar):
+    qtbot.turns()
+    assert toolbar.more_button.isHidden()
+    toolbar.resize(1000, 46)
+    assert out_of_sight(qtbot, toolbar) == []
+    assert not toolbar.more_button.isHidden()
+    assert toolbar.document_button.text() == "People ▾"
+    assert toolbar.notation_button.text() == f"{ui_text('common.notation.regex_python')} ▾"
+    toolbar.show_document("A document with a long name", is_modified=True)
+    toolbar.show_target("llama.cpp b10050", "")
+    toolbar.resize(900, 46)
+    assert out_of_sight(qtbot, toolbar) == []
+    names = (toolbar.document_button, toolbar.notation_button, toolbar.target_button, toolbar.model_button)
+    assert all(len(button.text()) >= MOST_CUT for button in names)
+    toolbar.resize(1600, 46)
+    qtbot.turns()
+    assert toolbar.more_button.isHidden()
 
 
 def test_the_neighbours_of_run_stay_where_they_are_while_it_runs(qtbot, toolbar):
