@@ -102,6 +102,7 @@ class Decoding(QObject):
 
     Attributes:
         queries: requests that do not move the session.
+        lists_tokens: returns whether the view after a step of the user should list the allowed tokens.
 
     Signals:
         view_changed(DecodeView): the contents of the generation panes.
@@ -149,6 +150,7 @@ class Decoding(QObject):
         self._breakpoints_before: Callable[[], tuple[Breakpoint, ...]] = tuple
         group.failed.connect(self._on_failed)
         group.refused.connect(self._on_refused)
+        self.lists_tokens: Callable[[], bool] = bool
         self.queries = DecodeQueries(document, group, lambda: self._view, self)
         document.replaced.connect(self._take_document)
 
@@ -282,7 +284,8 @@ class Decoding(QObject):
             self._withdraw_run_end()
         if not self._waits_for(StepOnce):
             self._archive_unrestored()
-            self._send(self._next_step() if self._running else StepOnce()).then(self._go_on)
+            request = self._next_step() if self._running else StepOnce(lists_tokens=self.lists_tokens())
+            self._send(request).then(self._go_on)
 
     def run(
         self,

@@ -217,7 +217,9 @@ class DecodeHandler(Handler):
         self._forced.step(session, one_by_one=request.one_by_one or request.watched)
         passage = self._watcher.passage(session) if request.watched else None
         stop = self._watcher.stop_before(session, saved, passage, request.breakpoints)
-        return replace(self._view(), passage=passage if stop is None else None, stop_before=stop)
+        view = self._view()
+        tokens = self._queries.tokens_of_step() if request.lists_tokens and view.position is not None else None
+        return replace(view, passage=passage if stop is None else None, stop_before=stop, tokens=tokens)
 
     @handles(Take)
     def _take(self, request: Take, _job: Job) -> DecodeView | WhyAnswer:

@@ -52,7 +52,7 @@ from engine.matching.explanation import Explanation, Reason
 from engine.matching.token_groups import token_groups
 from engine.models.text_encoder import text_encoder_of
 from engine.models.uniform import UniformSource
-from engine.source import CancelledError, EngineError, GrammarError
+from engine.source import CancelledError, EngineError, GrammarError, LimitExceededError
 from engine.vocabulary.visible import visible
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
 PROMPT_TOKENS = 512  # the window summarises the others
 _BASELINE_STEPS = 4  # of a baseline run between two answers: the window need not draw each
 _MOST_VERDICTS = 64
+_STEP_ADVANCES = 10_000  # steps of the automaton to list the tokens within a step: 10 to 100 ms
 _LONGEST_EXPECTATION = 80  # characters
 
 
@@ -140,13 +141,24 @@ class QueryHandler:
 
     @handles(TokensRequest)
     def _tokens(self, request: TokensRequest, job: Job) -> TokensAnswer:
+        with job.cancel.scope():
+            return self._grouped_tokens(request)
+
+    def tokens_of_step(self) -> TokensAnswer | None:
+        """Return the tokens that are allowed at the position of the session; None if that takes too long."""
+        try:
+            return self._grouped_tokens(TokensRequest(self._state.grammar_revision), _STEP_ADVANCES)
+        except LimitExceededError:
+            return None
+
+    def _grouped_tokens(self, request: TokensRequest, most_advances: int | None = None) -> TokensAnswer:
         """Group tokens; the answer is empty if the grammar has changed or does not match the text."""
         session = self._state.need_session()
         matcher = _matcher(session, request) if self._state.grammar_revision == request.revision else None
         if matcher is None:
             return TokensAnswer(request)
         p = session.probabilities() if request.output is None else None
-        targets = tuple(_tokens_to(session, group) for group in token_groups(matcher, p, job.cancel))
+        targets = tuple(_tokens_to(session, group) for group in token_groups(matcher, p, most_advances))
         total = int(np.count_nonzero(unpack_mask(matcher.bitmask(), matcher.vocabulary.size)))
         return TokensAnswer(request, total, targets)
 
@@ -283,16 +295,16 @@ def _matcher(session: DecodeSession, request: TokensRequest) -> Matcher | None:
     """Return a new matcher at the requested position; None if the grammar does not apply there."""
     if session.grammar is None:
         return None
-    matcher, output = Matcher(session.grammar, session.model.vocabulary), request.output
+    output = request.output
     if output is None and session.pipeline.zones is None:
-        return matcher if all(matcher.accept(step.token_id) for step in session.steps) else None
+        return session.matcher()
+    matcher = Matcher(session.grammar, session.model.vocabulary)
     if output is None:  # the grammar applies to a part of the output, and here perhaps to none
         output = session.position().grammar_text
     return matcher if output is not None and (not output or matcher.accept_bytes(output)) else None
 
 
 def _tokens_to(session: DecodeSession, group: TokenGroup) -> TokensTo:
-
     vocabulary = session.model.vocabulary
     spelled = [vocabulary.tokens[token_id] or b"" for token_id in group.examples]
     return TokensTo(spelled[0], tuple(map(visible, spelled)), group.count, group.mass)

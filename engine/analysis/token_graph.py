@@ -1,7 +1,7 @@
 """The graph of states and tokens of a grammar, computed with numpy: where each token leads from a state.
 
 The walk of the byte trie goes level by level, with all nodes of a depth at once,
-and a table of states and bytes that is filled as entries are needed. A permissive
+and a table of states and byte classes that is filled as entries are needed. A permissive
 state allows a hundred thousand tokens that lead to a dozen states, so Python code
 runs for a few hundred bytes and numpy does the rest.
 
@@ -11,6 +11,7 @@ the other; tests use it as the reference implementation.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -18,8 +19,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.analysis.token_successors import heights_of
 from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.masking.token_sets import TokenSets
+from engine.source import LimitExceededError, check_cancelled, checkpoint
 from engine.source.lru import LruCache
 from engine.vocabulary import Trie, Vocabulary
 
@@ -59,13 +62,20 @@ class TokenGraph:
     """The states of one grammar over one vocabulary, numbered as they are discovered.
 
     The numbers are valid until `evict_states`, which is necessary if the `generation` of the automaton changes.
+
+    Args:
+        automaton: the automaton of the grammar.
+        vocabulary: the vocabulary.
+        most_advances: the number of steps of the automaton after which the next one is a `LimitExceededError`; None for
+            no limit. A graph computes each step once, whatever the automaton remembers, so the limit depends on the
+            grammar and the walks alone.
     """
 
-    def __init__(self, automaton: ByteAutomaton, vocabulary: Vocabulary) -> None:
+    def __init__(self, automaton: ByteAutomaton, vocabulary: Vocabulary, most_advances: int | None = None) -> None:
         self._automaton, self._tokens = automaton, vocabulary.tokens
         self._trie = vocabulary.trie
-        self._children = _children_of(vocabulary.trie)
-        self._bytes_of_class = [np.flatnonzero(automaton.class_of_byte == c) for c in range(automaton.n_classes)]
+        self._children, self._heights = _children_of(vocabulary.trie), heights_of(vocabulary.trie)
+        self._most_advances, self._advances = most_advances, 0
         self._sets = TokenSets(vocabulary, automaton.token_elements) if automaton.token_elements else None
         self.evict_states()
 
@@ -75,7 +85,7 @@ class TokenGraph:
         self._cursors: list[Any] = []
         self._numbers: dict[Any, int] = {}
         self._reached_from: list[tuple[int, int]] = []  # the predecessor and a byte, or -1 and a configuration
-        self._rows: Ints = np.full((64, 256), _UNKNOWN, dtype=np.int32)
+        self._rows: Ints = np.full((64, self._automaton.n_classes), _UNKNOWN, dtype=np.int32)
         self._walks: LruCache[int, Steps] = LruCache(_CACHED_WALKS)
         self._successors: dict[int, tuple[int, ...]] = {}
         self._costs: dict[int, WalkCost] = {}
@@ -102,10 +112,10 @@ class TokenGraph:
 
     def advance(self, number: int, byte: int) -> int | None:
         """Return the state after a byte; None if the byte is not allowed."""
-        after = int(self._rows[number, byte])
-        if after == _UNKNOWN:
+        at = number, self._automaton.class_of_byte[byte]
+        if self._rows[at] == _UNKNOWN:
             self._fill(number, byte)
-            after = int(self._rows[number, byte])
+        after = int(self._rows[at])
         return None if after == _NOWHERE else after
 
     def successors(self, number: int) -> tuple[int, ...]:
@@ -122,11 +132,29 @@ class TokenGraph:
 
     def steps(self, number: int) -> Steps:
         """Return the allowed tokens of a state, and the states to which they lead."""
-        return self._walks.get(number, lambda: self._walk(number))
+        return self._walks.get(number, lambda: self._complete_walk(number))
+
+    def some_steps(self, number: int, is_useful: Callable[[Ints, Ints], NDArray[np.bool_]]) -> tuple[Steps, int]:
+        """Return those of `steps` that a search can use, and the number of nodes of the trie that were visited.
+
+        Args:
+            number: the state.
+            is_useful: given the states after some nodes, int32[n], and by how many bytes tokens go on from there at
+                most, int32[n], returns for each whether to follow those tokens.
+        """
+        steps, cost = self._walk(number, is_useful)
+        return steps, cost.nodes
 
     # ------------------------------------------------------------------ the walk
 
-    def _walk(self, number: int) -> Steps:
+    def _complete_walk(self, number: int) -> Steps:
+        steps, self._costs[number] = self._walk(number)
+        self._successors[number] = steps.targets
+        return steps
+
+    def _walk(
+        self, number: int, is_useful: Callable[[Ints, Ints], NDArray[np.bool_]] | None = None
+    ) -> tuple[Steps, WalkCost]:
         trie, (start, children) = self._trie, self._children
         nodes = np.flatnonzero(trie.depth == 1)
         states = np.full(nodes.shape[0], number, dtype=np.int32)
@@ -135,10 +163,14 @@ class TokenGraph:
         met: list[Ints] = [np.array([number], dtype=np.int32)]
         visited = 0
         while nodes.shape[0]:
+            check_cancelled()
             visited += nodes.shape[0]
             after = self._next_states(states, trie.byte[nodes])
             alive = after >= 0
             nodes, after = nodes[alive], after[alive]
+            if is_useful is not None:
+                useful = is_useful(after, self._heights[nodes])
+                nodes, after = nodes[useful], after[useful]
             met.append(after)
             ending = trie.token_start[nodes + 1] > trie.token_start[nodes]
             ends.append(nodes[ending])
@@ -152,25 +184,30 @@ class TokenGraph:
         after = np.repeat(np.concatenate(afters) if afters else np.empty(0, dtype=np.int32), counts)
         if self._sets is not None:
             tokens, after = self._add_token_elements(number, tokens, after)
-        self._costs[number] = WalkCost(visited, tuple(np.unique(np.concatenate(met)).tolist()))
-        targets = self._successors[number] = tuple(np.flatnonzero(np.bincount(after, minlength=1)).tolist())
-        return Steps(tokens, after, targets)
+        return Steps(tokens, after, _distinct(after)), WalkCost(visited, _distinct(np.concatenate(met)))
 
     def _next_states(self, states: Ints, byte: NDArray[np.uint8]) -> Ints:
         """Return the state after a byte for each pair of state and byte, filling missing entries of the table."""
-        after = self._rows[states, byte]
+        classes = self._automaton.class_of_byte[byte]
+        after = self._rows[states, classes]
         missing = after == _UNKNOWN
         if missing.any():
-            for pair in np.unique(states[missing].astype(np.int64) * 256 + byte[missing]).tolist():
-                if self._rows[pair >> 8, pair & 255] == _UNKNOWN:
-                    self._fill(pair >> 8, pair & 255)
-            after = self._rows[states, byte]
+            pairs = states[missing].astype(np.int64) * 256 + classes[missing]
+            for pair, first in zip(*np.unique(pairs, return_index=True), strict=True):
+                self._fill(int(pair) >> 8, int(byte[missing][first]))
+            after = self._rows[states, classes]
         return np.asarray(after, dtype=np.int32)
 
     def _fill(self, number: int, byte: int) -> None:
+        if self._most_advances is not None and self._advances >= self._most_advances:
+            raise LimitExceededError(
+                "errors.limit.completion_work", given=self._advances + 1, limit=self._most_advances
+            )
+        self._advances += 1
+        checkpoint()
         cursor = self._automaton.advance(self._cursors[number], byte)
         after = _NOWHERE if cursor is None else self._number(cursor, (number, byte))
-        self._rows[number, self._bytes_of_class[self._automaton.class_of_byte[byte]]] = after
+        self._rows[number, self._automaton.class_of_byte[byte]] = after
 
     def _number(self, cursor: Any, origin: tuple[int, int]) -> int:
         number = self._numbers.get(cursor)
@@ -217,6 +254,11 @@ def _children_of(trie: Trie) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         start = np.concatenate(([0], np.cumsum(np.bincount(parents[children], minlength=size))))
         known = _children_by_trie[trie] = start.astype(np.int64), children
     return known
+
+
+def _distinct(numbers: Ints) -> tuple[int, ...]:
+    """Return the distinct numbers, in ascending order."""
+    return tuple(np.flatnonzero(np.bincount(numbers, minlength=1)).tolist())
 
 
 def _ranges(first: NDArray[np.integer[Any]], counts: NDArray[np.integer[Any]]) -> NDArray[np.int64]:

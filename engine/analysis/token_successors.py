@@ -34,7 +34,7 @@ class TokenSuccessors:
         self._automaton = automaton
         self._tokens = vocabulary.tokens
         self._trie = vocabulary.trie
-        self._heights = _heights(vocabulary.trie)
+        self._heights = heights_of(vocabulary.trie)
         self._sets = TokenSets(vocabulary, automaton.token_elements) if automaton.token_elements else None
         self.longest = max(1, vocabulary.trie.height)
         self.n_visited = 0
@@ -116,7 +116,7 @@ class TokenSuccessors:
 _known_heights: WeakKeyDictionary[Trie, npt.NDArray[np.int32]] = WeakKeyDictionary()
 
 
-def _heights(trie: Trie) -> npt.NDArray[np.int32]:
+def heights_of(trie: Trie) -> npt.NDArray[np.int32]:
     """Return int32[N]: the number of bytes by which the longest token below a node exceeds its prefix."""
     heights = _known_heights.get(trie)
     if heights is None:

@@ -52,7 +52,7 @@ from app.panes.automaton.marks import Marks
 from app.panes.automaton.navigation import Navigation, StateSelection, ViewChange
 from app.panes.automaton.search import AutomatonSearch
 from app.panes.automaton.tokens import TokenWatch
-from app.panes.automaton.view_state import ViewState
+from app.panes.automaton.view_state import LIVE_STATE, ViewState
 from app.theme.labels import Label
 from app.widgets.accessibility import give_role
 from app.widgets.banner import Banner
@@ -286,6 +286,7 @@ class AutomatonPane(QWidget):
         positions: RulePositions | None = None,
         output: bytes = b"",
         first_bytes: FirstBytes | None = None,
+        tokens: TokensAnswer | None = None,
     ) -> None:
         """Highlight the live states; a neighbourhood follows them.
 
@@ -294,6 +295,7 @@ class AutomatonPane(QWidget):
             positions: the rule positions; None while they are unknown, which keeps the last ones.
             output: the text that leads there.
             first_bytes: the tokens that are allowed there, for the badges; None if unknown.
+            tokens: the same by target state, for the token view; None to request them if they are shown.
         """
         navigation = self.navigation
         self.token_watch.first_bytes = first_bytes
@@ -305,7 +307,9 @@ class AutomatonPane(QWidget):
             navigation.output, self._token_ahead = output, None
         self._update_note()
         self._update_live()
-        self._request_tokens()
+        self._request_tokens(tokens)
+        if tokens is not None:
+            self.show_tokens(tokens)
         if navigation.is_current:
             self._highlight()
             if navigation.drawn is not None and navigation.drawn.fits_view(navigation.live, navigation.view):
@@ -578,12 +582,16 @@ class AutomatonPane(QWidget):
             self.model.set_tokens(badges)
             self.view.reveal()
 
-    def _request_tokens(self) -> None:
+    @property
+    def lists_tokens(self) -> bool:
+        """Return whether the tokens of the live state are shown."""
+        return self.navigation.view.tokens == LIVE_STATE
+
+    def _request_tokens(self, known: TokensAnswer | None = None) -> None:
         navigation = self.navigation
         if navigation.levels is not None:
-            self.token_watch.update(
-                navigation.levels, navigation.view, navigation.output, is_live=bool(navigation.states)
-            )
+            is_live = bool(navigation.states)
+            self.token_watch.update(navigation.levels, navigation.view, navigation.output, is_live=is_live, known=known)
 
     def _highlight_frames(self, frames: tuple[OpenFrame, ...]) -> None:
         """Highlight the rules of the selected stack, and their source spans."""

@@ -84,6 +84,7 @@ class AutomatonPresenter(PanePresenter):
         links.offset_hovered.connect(view.highlight_offset)
         links.token_hovered.connect(view.show_candidate_path)
         links.grammar_replaced.connect(view.expect_new_grammar)
+        decoding.lists_tokens = lambda: view.lists_tokens
         links.selected_state = lambda: view.navigation.selected_state
 
     def _connect_view(self) -> None:
@@ -147,7 +148,7 @@ class AutomatonPresenter(PanePresenter):
         rule_positions = (position.rule_positions or RulePositions()) if states else None
         self.view.show_stacks(position)
         first_bytes = None if shown.position is None else shown.position.first_bytes
-        self.view.set_live(states, rule_positions, position.output, first_bytes)
+        self.view.set_live(states, rule_positions, position.output, first_bytes, shown.tokens)
 
     def _show_coverage(self) -> None:
         revision, found = self.session.coverage.shown

@@ -51,14 +51,17 @@ class TokenWatch:
         is_changed, self._context = context != self._context, context
         return is_changed
 
-    def update(self, levels: Levels, view: ViewState, output: bytes, *, is_live: bool) -> None:
-        """Request the tokens of the token view, unless they were requested already.
+    def update(
+        self, levels: Levels, view: ViewState, output: bytes, *, is_live: bool, known: TokensAnswer | None = None
+    ) -> None:
+        """Request the tokens of the token view, unless they are known or were requested already.
 
         Args:
             levels: the automaton.
             view: the current view.
             output: the text so far.
             is_live: whether there is a live state.
+            known: the tokens that came with the output, for `handle_answer`; None if there are none.
         """
         if self.is_running or view.tokens is None:
             return
@@ -70,7 +73,8 @@ class TokenWatch:
             request = TokensRequest(levels.revision)
         if request is not None and (request, output, self._context) != self._requested:
             self._requested = request, output, self._context
-            self._request(request)
+            if known is None or known.request != request:
+                self._request(request)
 
     def handle_answer(self, answer: TokensAnswer, levels: Levels, view: ViewState, live: frozenset[int]) -> bool:
         """Handle an answer; return whether it changed the token view.

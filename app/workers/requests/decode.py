@@ -120,11 +120,13 @@ class StepOnce(SessionRequest["DecodeView"]):
         one_by_one: take exactly one token; otherwise a forced run is taken at once if the pipeline says so.
         breakpoints: a token that enters one of these is not taken, unless a step stopped before it just now.
             They need `watched` and `one_by_one`.
+        lists_tokens: whether the view lists the tokens that are allowed next by target state.
     """
 
     watched: bool = False
     one_by_one: bool = False
     breakpoints: tuple[Breakpoint, ...] = ()
+    lists_tokens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +259,8 @@ class DecodeView:
             empty if it is the grammar alone.
         refused: the stages that this request asked for and that are not active, each unfit by itself.
         grammar_position: where the output is in the grammar; None without a position and outside of zones.
+        tokens: the allowed tokens by target state, if a step asked for them; None if it takes too many steps of the
+            automaton.
     """
 
     model: ModelSummary | None = None
@@ -277,6 +281,7 @@ class DecodeView:
     dead_end: str = ""
     refused: tuple[RefusedStage, ...] = ()
     grammar_position: GrammarPosition | None = None
+    tokens: TokensAnswer | None = None
 
     @property
     def grammar_prefix(self) -> bytes | None:

@@ -2,16 +2,21 @@
 
 The rest of a budget minus the length of the shortest ending never grows: a token costs one, and brings the end nearer
 by at most one. So the first position from which the end was unreachable is found by bisection.
+
+All searches together may take `Limits.work` turns; what they find until then are bounds.
 """
 
 from __future__ import annotations
 
-from engine.analysis.token_completion import search_token_completion
+from contextlib import suppress
+
+from engine.analysis.token_completion import TokenCompletion, search_token_completion
+from engine.automata.completion import Completion
 from engine.compile import CompiledGrammar
 from engine.diagnosis.verdicts.replay_walk import ReplayWalk
 from engine.diagnosis.verdicts.tokenisation import OutputTokens
 from engine.diagnosis.verdicts.verdict import CompletionBudget
-from engine.source import CancelToken
+from engine.source import CancelToken, LimitExceededError, limited_work
 from engine.vocabulary import Vocabulary
 
 EFFORT = 2_000
@@ -42,15 +47,35 @@ def measure_completion(
     Raises:
         CancelledError: `cancel` was used.
     """
+    with limited_work("errors.limit.completion_work", grammar.automaton.limits.work):
+        return _measured(grammar, walked, tokens, vocabulary, budget, cancel)
+
+
+def _measured(
+    grammar: CompiledGrammar,
+    walked: ReplayWalk,
+    tokens: OutputTokens | None,
+    vocabulary: Vocabulary | None,
+    budget: int | None,
+    cancel: CancelToken | None,
+) -> CompletionBudget:
     automaton = grammar.automaton
-    in_bytes = automaton.shortest_completion(walked.last, EFFORT, cancel)
+    try:
+        in_bytes = automaton.shortest_completion(walked.last, EFFORT, cancel)
+    except LimitExceededError:
+        in_bytes = Completion(0 if automaton.accepts(walked.last) else 1)
     used = None if tokens is None else _tokens_within(tokens, walked.legal)
     if vocabulary is None:
         return CompletionBudget(in_bytes, used=used, budget=budget)
-    found = search_token_completion(automaton, vocabulary, walked.last, NODES, cancel)
+    try:
+        found = search_token_completion(automaton, vocabulary, walked.last, NODES, cancel)
+    except LimitExceededError:
+        found = TokenCompletion(0 if automaton.accepts(walked.last) else 1)
     late_at = late_needs = None
     if budget is not None and used is not None and tokens is not None and found.at_least is not None:
-        late_at, late_needs = _late(grammar, walked, tokens, vocabulary, budget, used, cancel)
+        known = _Needs(grammar, vocabulary, {walked.last: found.at_least}, cancel)
+        with suppress(LimitExceededError):
+            late_at, late_needs = _late(known, walked, tokens, budget, used)
     return CompletionBudget(
         in_bytes,
         found.at_least,
@@ -73,9 +98,15 @@ def _tokens_within(tokens: OutputTokens, legal: int) -> int:
 class _Needs:
     """The least number of tokens to an end, cached by configuration: most positions in a string share one."""
 
-    def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary, cancel: CancelToken | None) -> None:
+    def __init__(
+        self,
+        grammar: CompiledGrammar,
+        vocabulary: Vocabulary,
+        known: dict[int, int | None],
+        cancel: CancelToken | None,
+    ) -> None:
         self._grammar, self._vocabulary, self._cancel = grammar, vocabulary, cancel
-        self._known: dict[int, int | None] = {}
+        self._known = known
         self._left = NODES_OF_ALL_LOOKS
 
     def at(self, configuration: int) -> int | None:
@@ -91,16 +122,10 @@ class _Needs:
 
 
 def _late(
-    grammar: CompiledGrammar,
-    walked: ReplayWalk,
-    tokens: OutputTokens,
-    vocabulary: Vocabulary,
-    budget: int,
-    used: int,
-    cancel: CancelToken | None,
+    known: _Needs, walked: ReplayWalk, tokens: OutputTokens, budget: int, used: int
 ) -> tuple[int | None, int | None]:
     """Return after how many tokens the end was unreachable, and how many it needed there."""
-    starts, known = tokens.starts, _Needs(grammar, vocabulary, cancel)
+    starts = tokens.starts
 
     def needs(taken: int) -> int:
         found = known.at(walked.configurations[starts[taken]])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.window.panes import PANES
-from app.workers.requests.decode import Assessment, ForcedText, StepOnce
+from app.workers.requests.decode import Assessment, ForcedText, StepOnce, TokensRequest
 from engine.decoding.values import FirstBytes
 
 RECURSIVE = 'root ::= "(" root ")" | "a"'
@@ -48,6 +48,16 @@ def test_a_step_is_one_request_with_every_pane_open(desk, monkeypatch, notation,
     assert desk.panes.automaton.stacks.count == len(position.stacks)
     assert desk.panes.automaton.token_watch.first_bytes == decoding.view.position.first_bytes
     assert assessed[-1].verdict.data == decoding.view.position.output
+    desk.window.commands["automaton.tokens"].trigger()
+    desk.wait(lambda: any(isinstance(request, TokensRequest) for request in asked) and is_settled(desk))
+    asked.clear()
+    decoding.step()
+    desk.wait(lambda: len(decoding.view.trace.path) == 2 and is_settled(desk))
+    desk.wait(lambda: desk.panes.automaton.navigation.output == decoding.view.position.output)
+    assert asked == [StepOnce(lists_tokens=True)]
+    listed = decoding.view.tokens
+    assert desk.panes.automaton.navigation.levels.tokens.total == listed.total
+    assert (listed.total > 0) == (decoding.view.position.finish is None)
 
 
 def test_a_notice_about_another_grammar_or_step_changes_nothing(desk):

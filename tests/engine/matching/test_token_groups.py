@@ -10,7 +10,7 @@ import pytest
 from engine.compile import compile_grammar
 from engine.matching import Matcher
 from engine.matching.token_groups import token_groups
-from engine.source import CancelledError, CancelToken
+from engine.source import CancelledError, CancelToken, LimitExceededError
 from engine.vocabulary import Vocabulary
 
 WORDS = (
@@ -100,5 +100,14 @@ def test_a_walk_can_be_cancelled() -> None:
     at = Matcher(compile_grammar("regex", "[a-z]*"), Vocabulary(tokens, []))
     cancel = CancelToken()
     cancel.cancel()
-    with pytest.raises(CancelledError):
-        token_groups(at, None, cancel)
+    with cancel.scope(), pytest.raises(CancelledError):
+        token_groups(at)
+
+
+def test_a_walk_can_be_limited() -> None:
+    """The same steps count each time, whatever the automaton remembers of earlier walks."""
+    at = matcher("regex", "[ab]*é?", b"")
+    for _ in range(2):
+        with pytest.raises(LimitExceededError):
+            token_groups(at, most_advances=2)
+        assert token_groups(at, most_advances=20)

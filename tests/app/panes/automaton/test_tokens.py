@@ -160,6 +160,18 @@ def test_the_tokens_follow_the_match(pane: AutomatonPane, qtbot: QtBot) -> None:
     assert pane.scene.diagram.names[0] == "1"
 
 
+def test_tokens_that_come_with_the_match_are_not_requested(pane: AutomatonPane, qtbot: QtBot) -> None:
+    asked = Asked(pane)
+    qtbot.mouseClick(pane.level_bar.tokens_button, LEFT)
+    asked.answer(total=8, groups=GROUPS[:1])
+    pane.set_live([1], None, b"a", None, TokensAnswer(TokensRequest(4), 11, GROUPS))
+    assert len(asked.tokens) == 1
+    assert pane.scene.diagram is not None
+    assert pane.scene.diagram.names[0] == "1"
+    pane.set_live([1], None, b"ab", None, TokensAnswer(TokensRequest(3), 11, GROUPS))  # of an older grammar
+    assert len(asked.tokens) == 2
+
+
 def test_an_answer_to_what_nobody_asks_any_more_is_dropped(pane: AutomatonPane, qtbot: QtBot) -> None:
     asked = Asked(pane)
     qtbot.mouseClick(pane.level_bar.tokens_button, LEFT)

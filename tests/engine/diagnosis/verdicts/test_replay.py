@@ -88,7 +88,7 @@ def test_from_where_on_the_end_was_out_of_reach(person):
         needs = []
         for token in (*found.tokens, None):
             configuration = person.automaton.run(person.automaton.start, data[: token.start] if token else data)
-            needs.append(search_token_completion(person.automaton, WORDS, configuration, 30_000).at_least)
+            needs.append(search_token_completion(person.automaton, WORDS, configuration, 300_000).at_least)
         late = next((taken for taken, needed in enumerate(needs) if needed > budget - taken), None)
         assert found.ending.late_at == late
 
