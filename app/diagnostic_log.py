@@ -26,14 +26,11 @@ from importlib.metadata import PackageNotFoundError, version
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from types import TracebackType
-from typing import Final, TypeAlias
+from typing import Final
 
 import platformdirs
 
 from app.storage import APPLICATION
-
-ExcInfo: TypeAlias = "tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]"
 
 FILE_BYTES: Final = 512 * 1024  # and as much again in the previous file
 RUNS: Final = 10

@@ -30,6 +30,7 @@ from engine.grammar.nodes import (
     RuleReference,
     Sequence,
     TokenSet,
+    children,
 )
 from engine.source import checkpoint
 
@@ -77,9 +78,9 @@ def references(node: Node) -> Iterator[RuleReference]:
         part = todo.pop()
         if isinstance(part, RuleReference):
             yield part
-        elif children := _children(part):
-            checkpoint(len(children))
-            todo.extend(child for child in reversed(children) if not isinstance(child, Chars))
+        elif inner := children(part):
+            checkpoint(len(inner))
+            todo.extend(child for child in reversed(inner) if not isinstance(child, Chars))
 
 
 def reachable_rules(grammar: Grammar) -> frozenset[str]:
@@ -178,18 +179,6 @@ def _nodes(grammar: Grammar) -> dict[str, Node]:
     return {rule.name: rule.node for rule in grammar.rules}
 
 
-def _children(node: Node) -> tuple[Node, ...]:
-    match node:
-        case Sequence():
-            return node.items
-        case Choice():
-            return node.alternatives
-        case Repeat() | Lookaround():
-            return (node.node,)
-        case _:
-            return ()
-
-
 def _may_match(leaf: _Leaf) -> bool:
     checkpoint()
     if isinstance(leaf, Chars):
@@ -224,7 +213,7 @@ def _least_fixpoint(nodes: Mapping[str, Node], of_leaf: _LeafPredicate) -> _Verd
         node_id = id(node)
         if node_id in waiting:
             continue
-        inner = [child for child in _children(node) if not isinstance(child, _LEAVES)]
+        inner = [child for child in children(node) if not isinstance(child, _LEAVES)]
         waiting[node_id] = _needed(node, len(inner), of_leaf)
         if not waiting[node_id]:
             ready.append(node_id)
@@ -272,8 +261,8 @@ def _needed(node: Node, inner: int, of_leaf: _LeafPredicate) -> int:
 
 
 def _blocker(node: Node, productive: _Verdicts) -> Node:
-    while not isinstance(node, RuleReference) and _children(node):
-        node = next(child for child in _children(node) if not productive.holds(child))
+    while not isinstance(node, RuleReference) and children(node):
+        node = next(child for child in children(node) if not productive.holds(child))
     return node
 
 
@@ -296,7 +285,7 @@ def _left_corner(node: Node, nullable: _Verdicts) -> list[tuple[RuleReference, b
                     hidden = hidden or not isinstance(item, Empty)
                 todo += reversed(beginnings)
             case _:
-                todo += [(child, hidden) for child in reversed(_children(part))]
+                todo += [(child, hidden) for child in reversed(children(part))]
     return found
 
 

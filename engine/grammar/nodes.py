@@ -144,6 +144,19 @@ EMPTY = Empty()
 NEVER = Never()
 
 
+def children(node: Node) -> tuple[Node, ...]:
+    """Return the nodes directly in a node."""
+    match node:
+        case Sequence():
+            return node.items
+        case Choice():
+            return node.alternatives
+        case Repeat() | Lookaround():
+            return (node.node,)
+        case _:
+            return ()
+
+
 def parts(node: Node) -> Iterator[Node]:
     """Yield a node and all nodes in it."""
     todo: list[Node] = [node]
@@ -151,10 +164,4 @@ def parts(node: Node) -> Iterator[Node]:
         checkpoint()
         part = todo.pop()
         yield part
-        match part:
-            case Sequence():
-                todo += part.items
-            case Choice():
-                todo += part.alternatives
-            case Repeat() | Lookaround():
-                todo.append(part.node)
+        todo += children(part)

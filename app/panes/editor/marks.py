@@ -39,6 +39,7 @@ _FOOT = 2.0
 
 
 Selection = QTextEdit.ExtraSelection
+UnderlineStyle = QTextCharFormat.UnderlineStyle
 ToUtf16 = Callable[[int], int]
 
 _OUTLINED = frozenset((Severity.HINT, Effect.APPROXIMATES, Effect.SLOWS))
@@ -55,11 +56,11 @@ def squiggles(document: QTextDocument, to_utf16: ToUtf16, diagnostics: Iterable[
     """
     worst_last = sorted(diagnostics, key=rank_of, reverse=True)[-_MOST:]
     found = []
-    underline = QTextCharFormat.UnderlineStyle
     for finding in worst_last:
         sign = sign_of(finding)
         format_ = QTextCharFormat()
-        format_.setUnderlineStyle(underline.DashDotLine if isinstance(sign, Effect) else underline.WaveUnderline)
+        is_of_target = isinstance(sign, Effect)
+        format_.setUnderlineStyle(UnderlineStyle.DashDotLine if is_of_target else UnderlineStyle.WaveUnderline)
         format_.setUnderlineColor(theme.colour(ICONS[sign][1]))
         found.append(_selection(document, to_utf16, visible_span(finding.span, document), format_))
     return found
@@ -73,11 +74,7 @@ def live(document: QTextDocument, to_utf16: ToUtf16, spans: Iterable[Span]) -> l
         to_utf16: converts offsets.
         spans: the live spans.
     """
-    format_ = QTextCharFormat()
-    format_.setBackground(theme.colour(Role.LIVE_FILL))
-    format_.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
-    format_.setUnderlineColor(theme.colour(Role.LIVE))
-    return [_selection(document, to_utf16, span, format_) for span in list(spans)[:_MOST]]
+    return _highlights(document, to_utf16, spans, (Role.LIVE_FILL, UnderlineStyle.SingleUnderline, Role.LIVE))
 
 
 def hovered(document: QTextDocument, to_utf16: ToUtf16, spans: Iterable[Span]) -> list[Selection]:
@@ -88,11 +85,7 @@ def hovered(document: QTextDocument, to_utf16: ToUtf16, spans: Iterable[Span]) -
         to_utf16: converts offsets.
         spans: the hovered spans.
     """
-    format_ = QTextCharFormat()
-    format_.setBackground(theme.colour(Role.SELECTION))
-    format_.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
-    format_.setUnderlineColor(theme.colour(Role.ACCENT))
-    return [_selection(document, to_utf16, span, format_) for span in list(spans)[:_MOST]]
+    return _highlights(document, to_utf16, spans, (Role.SELECTION, UnderlineStyle.DotLine, Role.ACCENT))
 
 
 def searched(document: QTextDocument, to_utf16: ToUtf16, spans: Iterable[Span]) -> list[Selection]:
@@ -103,10 +96,17 @@ def searched(document: QTextDocument, to_utf16: ToUtf16, spans: Iterable[Span]) 
         to_utf16: converts offsets.
         spans: the matches.
     """
+    return _highlights(document, to_utf16, spans, (Role.WARNING_FILL, UnderlineStyle.DashUnderline, Role.WARNING))
+
+
+def _highlights(
+    document: QTextDocument, to_utf16: ToUtf16, spans: Iterable[Span], style: tuple[Role, UnderlineStyle, Role]
+) -> list[Selection]:
+    background, underline, colour = style
     format_ = QTextCharFormat()
-    format_.setBackground(theme.colour(Role.WARNING_FILL))
-    format_.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DashUnderline)
-    format_.setUnderlineColor(theme.colour(Role.WARNING))
+    format_.setBackground(theme.colour(background))
+    format_.setUnderlineStyle(underline)
+    format_.setUnderlineColor(theme.colour(colour))
     return [_selection(document, to_utf16, span, format_) for span in list(spans)[:_MOST]]
 
 

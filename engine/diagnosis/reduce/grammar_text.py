@@ -13,7 +13,8 @@ from itertools import chain
 from typing import Final
 
 from engine.diagnosis.reduce.minimise import minimise
-from engine.grammar import Choice, Empty, Grammar, Lookaround, Node, Repeat, RuleReference, Sequence
+from engine.grammar import Empty, Grammar, Node, RuleReference
+from engine.grammar.nodes import children
 from engine.grammar.options import CompileOptions
 from engine.notations import NOTATIONS
 from engine.notations.lexing import TokenKind
@@ -113,12 +114,12 @@ class _Reduction:
         level: list[Node] = [rule.node for rule in grammar.rules]
         gone: list[Span] = []
         while level:
-            children = [child for node in level for child in _children(node)]
-            spans = {child: _extent(child) for child in children}
+            below = [child for node in level for child in children(node)]
+            spans = {child: _extent(child) for child in below}
             units = list(dict.fromkeys(span for span in spans.values() if span.end > span.start))
             kept = self._needed(text, gone, units)
             gone += [span for span in units if span not in kept]
-            level = [child for child in children if spans[child] in kept or not spans[child].end]
+            level = [child for child in below if spans[child] in kept or not spans[child].end]
         return without(text, gone)
 
     def _needed(self, text: str, gone: list[Span], units: list[Span]) -> set[Span]:
@@ -198,21 +199,9 @@ def _slice(span: Span) -> slice:
     return slice(span.start, span.end)
 
 
-def _children(node: Node) -> tuple[Node, ...]:
-    match node:
-        case Sequence():
-            return node.items
-        case Choice():
-            return node.alternatives
-        case Repeat() | Lookaround():
-            return (node.node,)
-        case _:
-            return ()
-
-
 def _extent(node: Node) -> Span:
     """Return the span of a node, or of all that it contains if it has none of its own."""
     if node.span.end:
         return node.span
-    spans = [span for child in _children(node) if (span := _extent(child)).end]
+    spans = [span for child in children(node) if (span := _extent(child)).end]
     return Span(min(span.start for span in spans), max(span.end for span in spans)) if spans else node.span

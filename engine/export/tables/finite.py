@@ -59,11 +59,6 @@ def rules_nest() -> str:
     return catalogue_text("export.refusal.fragment.rules_nest")
 
 
-def schema_nests() -> str:
-    """Return why a schema that nests has no token index."""
-    return catalogue_text("export.refusal.fragment.schema_nests")
-
-
 def index_refusal(compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
     """Return why a grammar has no token index; empty if it has one.
 
