@@ -93,8 +93,9 @@ def index_refusal(compiled: CompiledGrammar, vocabulary: Vocabulary | None, opti
 
 def _nests(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> NotExportableError:
     """Return the error of a schema without a finite automaton, which says what to do if that is known."""
-    closes = needs_closing(compiled, cancel)
-    return NotExportableError(f"export.refusal.fragment.{'close_objects' if closes else 'schema_nests'}")
+    if needs_closing(compiled, cancel):
+        return NotExportableError("export.refusal.fragment.close_objects")
+    return NotExportableError("export.refusal.fragment.schema_nests")
 
 
 def _program(compiled: CompiledGrammar, spelling: NumberSpelling, cancel: CancelToken) -> tuple[Program | None, bool]:
