@@ -181,7 +181,8 @@ class Compiling(QObject):
         grammar, revision = self._document.content.grammar, self._document.revision
         if grammar.target not in ENGINES:
             return None
-        return LintRequest(revision, grammar.notation, grammar.text, grammar.target, grammar.target_version, rewrites)
+        target, version = grammar.target, grammar.target_version
+        return LintRequest(revision, grammar.notation, grammar.text, target, version, grammar.dialect, rewrites)
 
     def _take_target_findings(self, request: LintRequest, answer: LintAnswer) -> None:
         if request != self._lint_request(rewrites=request.rewrites):

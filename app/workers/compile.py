@@ -125,7 +125,14 @@ class CompileHandler(Handler):
     def _lint(self, request: LintRequest, job: Job) -> LintAnswer:
         from engine.diagnosis.targets.lint import lint_grammar  # start-up time: most documents have no target
 
+        options = CompileOptions(dialect=request.dialect)
         with job.cancel.scope():
-            return LintAnswer(
-                lint_grammar(request.notation, request.text, request.target, request.version, rewrites=request.rewrites)
+            found = lint_grammar(
+                request.notation,
+                request.text,
+                request.target,
+                request.version,
+                options=options,
+                rewrites=request.rewrites,
             )
+        return LintAnswer(found)

@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     lines = [diagnostic.render(source) for diagnostic in diagnostics]
     annotations = [_annotation(diagnostic, source, arguments) for diagnostic in diagnostics]
     if target is not None:
-        linted = lint_text(arguments.notation, source.text, *target)
+        linted = lint_text(arguments.notation, source.text, *target, compile_options(arguments))
         document["target"] = _target_as_data(target, linted, source)
         lines += _target_as_lines(target, linted, source)
         annotations += [_target_annotation(finding, source, arguments) for part in linted for finding in part.findings]

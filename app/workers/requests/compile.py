@@ -110,6 +110,7 @@ class LintRequest(WorkerRequest["LintAnswer"]):
         text: the text.
         target: the id of the engine.
         version: the version of the engine; empty for the examined one.
+        dialect: the dialect of a regular expression.
         rewrites: whether to search for rewrites, which may take seconds.
     """
 
@@ -118,6 +119,7 @@ class LintRequest(WorkerRequest["LintAnswer"]):
     text: str
     target: str
     version: str
+    dialect: Literal["python", "ecma"]
     rewrites: bool
 
 

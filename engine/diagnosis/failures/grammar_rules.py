@@ -5,56 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from engine.diagnosis.case import FinishReason
 from engine.diagnosis.failures.diagnosis import Cause, EvidenceWeight, FailurePlace
 from engine.diagnosis.failures.examination import Examination
-from engine.diagnosis.failures.rules import CauseRule, Finding, names_listed, server_name
+from engine.diagnosis.failures.rules import CauseRule, Finding, server_name
 from engine.diagnosis.failures.schema_check import parts_of
 from engine.diagnosis.targets.cost import MANY_STACKS, MANY_STATES, optional_runs
+from engine.diagnosis.targets.findings import TargetFinding
+from engine.diagnosis.targets.lint import lint_grammar
 from engine.diagnosis.targets.llama_stacks import StackGrowth, stack_growth
+from engine.grammar.options import CompileOptions
+from engine.notations import NOTATIONS
 from engine.source import Diagnostic, LimitExceededError
 from engine.source.catalogue import catalogue_text, has_text
 from engine.source.json_pointer import unescape_step
 from engine.source.text import quoted
-from engine.targets import ENGINES, Effect, engine_record
+from engine.targets import ENGINES, Effect
 
 _MAPS: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
 _DATA: Final = frozenset(("enum", "const", "default", "examples"))
-_COUNT: Final = re.compile(r"(?<!\\)\{(\d+)(?:,(\d*))?\}")
-
-
-@dataclass(frozen=True, slots=True)
-class PatternConstruct:
-    """A construct of regular expressions that engines refuse.
-
-    Attributes:
-        id: its name in the catalogue.
-        found: finds it in a pattern.
-        engines: the engines that refuse it.
-    """
-
-    id: str
-    found: re.Pattern[str]
-    engines: frozenset[str]
-
-
-_EVERY: Final = frozenset(("llama.cpp", "ollama", "xgrammar", "vllm", "sglang", "outlines-core"))
 _LLAMA: Final = frozenset(("llama.cpp", "ollama"))
-PATTERN_CONSTRUCTS: Final = (
-    PatternConstruct("lookaround", re.compile(r"\(\?(?:=|!|<=|<!)"), _EVERY),
-    PatternConstruct("backreference", re.compile(r"(?<!\\)(?:\\\\)*\\[1-9]|\(\?P="), _EVERY | {"llguidance"}),
-    PatternConstruct("word-boundary", re.compile(r"(?<!\\)(?:\\\\)*\\[bB](?![^\[]*\])"), _EVERY),
-    PatternConstruct("class-escape", re.compile(r"(?<!\\)(?:\\\\)*\\[dDwWsS]"), _LLAMA),
-    PatternConstruct(
-        "unicode-property", re.compile(r"(?<!\\)(?:\\\\)*\\[pP]\{"), _LLAMA | {"xgrammar", "vllm", "sglang"}
-    ),
-    PatternConstruct("identity-escape", re.compile(r"(?<!\\)(?:\\\\)*\\[!@#%&=:;,<>'\"~` _-]"), _LLAMA),
-    PatternConstruct("empty-alternative", re.compile(r"\((?:\?:)?\||\|\)|\|\|"), frozenset(("outlines-core",))),
-)
-"""From the trials of the failures and the sources of the engines' regex converters; `class-escape` is refused by
-llama.cpp before its conversion of patterns became lenient."""
+_COUNT: Final = re.compile(r"(?<!\\)\{(\d+)(?:,(\d*))?\}")
 
 
 # --- what an engine refuses
@@ -86,60 +60,34 @@ class EngineRefusal:
         return quoted(self.keyword or "schema")
 
 
-def refusals(examined: Examination, engine: str) -> Iterator[EngineRefusal]:
-    """Yield what an engine does not take as written, what it refuses first."""
-    found = [*_pattern_refusals(examined, engine), *_schema_refusals(examined, engine)]
-    found.sort(key=lambda one: one.effect is not Effect.REFUSES)
-    yield from found
+def refusals(examined: Examination, engine: str, version: str | None = None) -> Iterator[EngineRefusal]:
+    """Yield what an engine does not take as written, what it refuses first.
+
+    Args:
+        examined: the grammar.
+        engine: the name of the engine; nothing is yielded if there are no data on it.
+        version: its version; by default that of the target, if it is the engine, or the examined one.
+    """
+    constraint = examined.constraint
+    if constraint is None or engine not in ENGINES or NOTATIONS[constraint.notation].has_named_rules:
+        return  # the diagnostics of rules say what llama.cpp refuses
+    if version is None:
+        version = examined.context.target.partition("@")[2] if engine == examined.server else ""
+    patterns = {f"{pointer}/pattern": part.get("pattern") for pointer, part in subschemas(examined.schema)}
+    found = _linted(constraint.notation, constraint.text, engine, version, constraint.options)
+    for one in sorted(found, key=lambda one: one.effect is not Effect.REFUSES):
+        note = one.sentence
+        if one.construct:
+            pattern = patterns.get(one.pointer, constraint.text)
+            note = catalogue_text(f"failures.evidence.construct.{one.construct}", pattern=quoted(pattern))
+        pointer = one.pointer if examined.is_json else None
+        yield EngineRefusal(engine, one.construct or one.keyword, pointer, note, one.effect)
 
 
-def _schema_refusals(examined: Examination, engine: str) -> Iterator[EngineRefusal]:
-    name = "llama.cpp" if engine == "ollama" else engine
-    if examined.schema is None or name not in ENGINES:
-        return
-    record = engine_record(name)
-    for pointer, part in subschemas(examined.schema):
-        for treatment in record.treatments:
-            if not treatment.when.holds(part, formats=record.formats, is_root=not pointer):
-                continue
-            used = [keyword for keyword in treatment.keywords if keyword in part]
-            if treatment.keywords and not used:
-                continue
-            condition = treatment.when
-            named = used or [
-                one
-                for one in (*condition.at_least, *condition.has_any, *condition.has, condition.is_unanchored)
-                if one in part
-            ]
-            where = f"{pointer}/{named[0]}" if named else pointer
-            note = treatment.note.format(keywords=names_listed(named)) if treatment.note else ""
-            yield EngineRefusal(engine, named[0] if named else "", where, note, treatment.effect)
-    if name == "llama.cpp":
-        for pointer, part in subschemas(examined.schema):
-            for keyword in ("minLength", "maxLength", "minItems", "maxItems"):
-                value = part.get(keyword)
-                if isinstance(value, int) and not isinstance(value, bool) and value >= 2_000:
-                    note = catalogue_text("failures.evidence.llama_bound", value=value)
-                    yield EngineRefusal(engine, keyword, f"{pointer}/{keyword}", note)
-
-
-def _pattern_refusals(examined: Examination, engine: str) -> Iterator[EngineRefusal]:
-    for pointer, pattern in _patterns(examined):
-        for construct in PATTERN_CONSTRUCTS:
-            if engine in construct.engines and construct.found.search(pattern):
-                note = catalogue_text(f"failures.evidence.construct.{construct.id}", pattern=quoted(pattern))
-                yield EngineRefusal(engine, construct.id, pointer, note)
-
-
-def _patterns(examined: Examination) -> Iterator[tuple[str | None, str]]:
-    """Yield the regular expressions of a grammar with their pointers."""
-    if examined.constraint is None:
-        return
-    if examined.grammar is not None and examined.grammar.is_expression:
-        yield None, examined.constraint.text
-    for pointer, part in subschemas(examined.schema):
-        if isinstance(part.get("pattern"), str):
-            yield f"{pointer}/pattern", part["pattern"]
+@lru_cache(maxsize=16)
+def _linted(notation: str, text: str, engine: str, version: str, options: CompileOptions) -> tuple[TargetFinding, ...]:
+    """Return the findings of a lint; a diagnosis needs those of each engine several times."""
+    return lint_grammar(notation, text, engine, version, options=options, rewrites=False)
 
 
 def subschemas(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -166,7 +114,7 @@ def _unsupported(examined: Examination) -> Finding | None:
     elif examined.part is None:
         found = [
             one
-            for engine in (*ENGINES, "ollama", "outlines-core")
+            for engine in ENGINES
             for one in refusals(examined, engine)
             if one.effect is Effect.REFUSES and engine != "openai"
         ]

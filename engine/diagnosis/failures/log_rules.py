@@ -29,6 +29,8 @@ from engine.source.text import quoted
 from engine.targets import Effect
 
 LONGEST_LINE: Final = 160
+OLDEST: Final = "0"
+"""A version that is older than all that the data on engines distinguish."""
 _IS: Final = re.IGNORECASE
 
 
@@ -171,7 +173,12 @@ def _grammar_refused(examined: Examination) -> Finding | None:
         return None
     evidence = [_quoted_line(found.line)]
     engine = examined.server or ("llama.cpp" if "grammar" in found.line.text else "")
-    refused = [one for one in refusals(examined, engine) if one.effect is Effect.REFUSES] if engine else []
+    # The log proves that the server refused it; a release that is older than the examined one may be the reason.
+    versions = (None, OLDEST) if "@" not in examined.context.target else (None,)
+    found_by_version = ([*refusals(examined, engine, version)] for version in versions)
+    refused = next(
+        filter(None, ([one for one in found if one.effect is Effect.REFUSES] for found in found_by_version)), []
+    )
     evidence += [one.note for one in refused[:4] if one.note]
     if examined.part is not None and examined.is_illegal:
         return Finding(

@@ -42,6 +42,7 @@ class TargetFinding:
         examined_version: its version; empty for a service.
         date: the day of that, as in ISO 8601; empty if unknown.
         rewrite: an equivalent text that the engine treats as written; None for none.
+        construct: the id of the construct of a regular expression that it is about; empty for others.
     """
 
     engine: str
@@ -56,6 +57,7 @@ class TargetFinding:
     examined_version: str
     date: str = ""
     rewrite: TargetRewrite | None = None
+    construct: str = ""
 
     @property
     def evidence(self) -> str:

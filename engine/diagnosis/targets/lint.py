@@ -7,14 +7,18 @@ A rewrite is offered only if the engine treats it better and our own engine find
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from engine.diagnosis.targets.findings import TargetFinding, TargetRewrite
-from engine.diagnosis.targets.rewrites import pattern_candidates, schema_rewrites, verified_pattern
-from engine.grammar import Grammar, Lookaround
-from engine.grammar.nodes import parts
+from engine.diagnosis.targets.rewrites import (
+    pattern_candidates,
+    schema_rewrites,
+    verified_expression,
+    verified_pattern,
+)
 from engine.grammar.options import CompileOptions
 from engine.notations import NOTATIONS
 from engine.notations.editing import Edit
@@ -25,10 +29,41 @@ from engine.source.catalogue import catalogue_text
 from engine.source.json_pointer import escape_step
 from engine.targets import ENGINES, Effect, EngineRecord, EvidenceSource, SchemaCondition, Treatment, engine_record
 
+STANDARD_OPTIONS: Final = CompileOptions()
 _GBNF_ENGINES: Final = frozenset(("llama.cpp", "ollama"))
 _GBNF_CODES: Final = ("gbnf-compat-left-recursion", "gbnf-compat-repetition", "gbnf-compat-empty-loop")
-_STRICT_PATTERNS: Final = frozenset(("xgrammar", "llguidance", "outlines-core", "vllm", "sglang"))
+_ALL: Final = frozenset(("xgrammar", "llguidance", "outlines-core", "vllm", "sglang"))
+_XGRAMMAR: Final = frozenset(("xgrammar", "sglang"))  # vLLM falls back to llguidance
 _UNANCHORED: Final = frozenset(("outlines-core",))
+_ESCAPE: Final = r"(?<!\\)(?:\\\\)*\\"  # a backslash that is not escaped itself
+
+
+@dataclass(frozen=True, slots=True)
+class PatternConstruct:
+    """A construct of regular expressions that engines treat otherwise.
+
+    Attributes:
+        id: its name in the catalogue.
+        found: finds it in an expression.
+        engines: the engines that refuse it in a regular expression by itself.
+    """
+
+    id: str
+    found: re.Pattern[str]
+    engines: frozenset[str] = frozenset()
+
+
+PATTERN_CONSTRUCTS: Final = (
+    PatternConstruct("lookaround", re.compile(r"\(\?<?[=!]"), _ALL),
+    PatternConstruct("backreference", re.compile(rf"{_ESCAPE}[1-9]|\(\?P="), _ALL),
+    PatternConstruct("word-boundary", re.compile(rf"{_ESCAPE}[bB](?![^\[]*\])"), _ALL),
+    PatternConstruct("unicode-property", re.compile(rf"{_ESCAPE}[pP]\{{"), _XGRAMMAR),
+    PatternConstruct("group-modifier", re.compile(r"\(\?(?:[aiLmsux-]+[:)]|P<)"), _XGRAMMAR),
+    PatternConstruct("class-escape", re.compile(rf"{_ESCAPE}[dDwWsS]")),
+    PatternConstruct("identity-escape", re.compile(rf"{_ESCAPE}[!@#%&=:;,<>'\"~` _-]")),
+)
+"""The constructs, the most particular first. The engines are from runs of xgrammar 0.2.8, llguidance 1.9.1 and
+outlines-core 0.2.14; what they and llama.cpp do with a `pattern` of a schema is in `resources/targets`."""
 
 
 class UnknownTargetError(EngineError):
@@ -47,8 +82,19 @@ def parse_target(text: str) -> tuple[str, str]:
     return name, version
 
 
+def pattern_constructs(expression: str) -> Iterator[PatternConstruct]:
+    """Yield the constructs of a regular expression that engines treat otherwise, the most particular first."""
+    return (one for one in PATTERN_CONSTRUCTS if one.found.search(expression))
+
+
 def lint_grammar(
-    notation: str, text: str, engine: str, version: str = "", *, rewrites: bool = True
+    notation: str,
+    text: str,
+    engine: str,
+    version: str = "",
+    *,
+    options: CompileOptions = STANDARD_OPTIONS,
+    rewrites: bool = True,
 ) -> tuple[TargetFinding, ...]:
     """Find what an engine treats otherwise in a grammar; nothing if its notation is not read by the engine.
 
@@ -57,6 +103,7 @@ def lint_grammar(
         text: the grammar.
         engine: a name of `ENGINES`.
         version: the version of the engine; empty for the examined one.
+        options: the compile options, of which a regular expression has its dialect.
         rewrites: whether to search for rewrites, which may take seconds.
     """
     described = NOTATIONS[notation]
@@ -65,8 +112,8 @@ def lint_grammar(
     found: list[TargetFinding] = []
     if described.has_named_rules and engine in _GBNF_ENGINES:
         found += _gbnf_findings(text, engine, version)
-    elif described.is_expression and engine in _STRICT_PATTERNS:
-        found += _regex_findings(text, engine, version, rewrites=rewrites)
+    elif described.is_expression and engine in _ALL:
+        found += _regex_findings(text, engine, version, options, rewrites=rewrites)
     return tuple(sorted(found, key=lambda finding: finding.span))
 
 
@@ -188,6 +235,7 @@ class _SchemaLint:
             record.version,
             record.date,
             self._rewrite(record, version, treatment, place, keyword) if self._searches_rewrites else None,
+            _construct_at(treatment, place, keyword),
         )
 
     def _rewrite(
@@ -213,6 +261,18 @@ class _SchemaLint:
                     return TargetRewrite(title, (Edit(span, quoted(candidate)),))
             return None
         return schema_rewrites(self._text, place.part, place.data, keyword, is_taken)
+
+
+def _construct_at(treatment: Treatment, place: _Place, keyword: str) -> str:
+    """Return the construct of a pattern that a treatment is about; empty if it is about the whole."""
+    pattern = place.data.get(keyword)
+    if keyword not in treatment.when.text_has or not isinstance(pattern, str):
+        return ""
+    about = re.compile(treatment.when.text_has[keyword])
+    for one in pattern_constructs(pattern):
+        if any(about.search(match[0]) for match in one.found.finditer(pattern)):
+            return one.id
+    return ""
 
 
 def _keywords_at(treatment: Treatment, place: _Place) -> list[str]:
@@ -276,19 +336,16 @@ def _gbnf_findings(text: str, engine: str, version: str) -> Iterator[TargetFindi
             )
 
 
-def _regex_findings(text: str, engine: str, version: str, *, rewrites: bool) -> Iterator[TargetFinding]:
+def _regex_findings(
+    text: str, engine: str, version: str, options: CompileOptions, *, rewrites: bool
+) -> Iterator[TargetFinding]:
     record = engine_record(engine)
-    try:
-        grammar, _ = NOTATIONS["regex"].parse(SourceText(text), CompileOptions())
-    except GrammarError:
-        return
 
-    def finding(span: Span, what: str, rewrite: TargetRewrite | None) -> TargetFinding:
+    def finding(span: Span, what: str, rewrite: TargetRewrite | None = None) -> TargetFinding:
         sentence = catalogue_text(f"targets.lint.{what}", engine=record.engine)
-        shown = version or record.version
         return TargetFinding(
             engine,
-            shown,
+            version or record.version,
             Effect.REFUSES,
             "",
             "",
@@ -299,26 +356,26 @@ def _regex_findings(text: str, engine: str, version: str, *, rewrites: bool) -> 
             record.version,
             record.date,
             rewrite,
+            what,
         )
 
-    rewrite = offered = None
-    lookarounds = [span for span in _lookarounds(grammar) if text.startswith("(?", span.start)]
-    if lookarounds and rewrites:
-        candidates = (candidate[1:-1] for candidate in pattern_candidates(f"^(?:{text})$"))
-        for candidate in candidates:
-            if candidate != text and "(?=" not in candidate and verified_pattern(f"^(?:{text})$", f"^(?:{candidate})$"):
+    def verified(candidates: Iterable[str]) -> TargetRewrite | None:
+        for candidate in candidates if rewrites else ():
+            is_taken = not any(engine in one.engines for one in pattern_constructs(candidate))
+            if is_taken and verified_expression(text, candidate, options):
                 title = catalogue_text("targets.rewrite.pattern", pattern=candidate)
-                rewrite = TargetRewrite(title, (Edit(Span(0, len(text)), candidate),))
-                break
-    for span in lookarounds:
-        yield finding(span, "lookaround", rewrite)
+                return TargetRewrite(title, (Edit(Span(0, len(text)), candidate),))
+        return None
+
+    found = list(_refused_constructs(text, engine))
+    rewrite = verified(one[1:-1] for one in pattern_candidates(f"^(?:{text})$", options.dialect)) if found else None
+    for name, span in found:
+        yield finding(span, name, rewrite)
     if engine in _UNANCHORED and text.startswith("^"):
-        bare = text.removeprefix("^").removesuffix("$")
-        if rewrites and verified_pattern(f"^(?:{text})$", f"^(?:{bare})$"):
-            title = catalogue_text("targets.rewrite.pattern", pattern=bare)
-            offered = TargetRewrite(title, (Edit(Span(0, len(text)), bare),))
-        yield finding(Span(0, 1), "anchor", offered)
+        yield finding(Span(0, 1), "anchor", verified((text.removeprefix("^").removesuffix("$"),)))
 
 
-def _lookarounds(grammar: Grammar) -> Iterator[Span]:
-    return (part.span for rule in grammar.rules for part in parts(rule.node) if isinstance(part, Lookaround))
+def _refused_constructs(text: str, engine: str) -> Iterator[tuple[str, Span]]:
+    for one in pattern_constructs(text):
+        if engine in one.engines:
+            yield from ((one.id, Span(*match.span())) for match in one.found.finditer(text))

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from engine.diagnosis.targets.findings import TargetFinding, TargetRewrite
-from engine.diagnosis.targets.lint import lint_grammar, lint_schema
+from engine.diagnosis.targets.lint import STANDARD_OPTIONS, lint_grammar, lint_schema
+from engine.grammar.options import CompileOptions
 from engine.notations import NOTATIONS
 from engine.notations.editing import Edit
 from engine.notations.json_schema.outline import Outline, OutlinePart
@@ -45,7 +46,9 @@ class LintedPart:
     findings: tuple[TargetFinding, ...]
 
 
-def lint_text(notation: str, text: str, engine: str, version: str = "") -> tuple[LintedPart, ...]:
+def lint_text(
+    notation: str, text: str, engine: str, version: str = "", options: CompileOptions = STANDARD_OPTIONS
+) -> tuple[LintedPart, ...]:
     """Find what an engine treats otherwise in a grammar, or in each schema of a request.
 
     Args:
@@ -53,10 +56,11 @@ def lint_text(notation: str, text: str, engine: str, version: str = "") -> tuple
         text: the grammar or request.
         engine: a name of `engine.targets.ENGINES`.
         version: the version of the engine; empty for the examined one.
+        options: the compile options, of which a regular expression has its dialect.
     """
     schemas = request_schemas(text) if NOTATIONS[notation].describes_json else ()
     if not schemas:
-        return (LintedPart("", "", lint_grammar(notation, text, engine, version)),)
+        return (LintedPart("", "", lint_grammar(notation, text, engine, version, options=options)),)
     return tuple(
         LintedPart(tool, pointer, tuple(_moved(lint_schema(_of(text, span), engine, version), pointer, span.start)))
         for tool, pointer, span in schemas

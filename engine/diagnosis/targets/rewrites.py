@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, Final
 
-from engine.compile import CompiledGrammar, compile_grammar
+from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.diagnosis.targets.findings import TargetRewrite
 from engine.export.text.conversion import to_regex
+from engine.export.text.print_regex import Dialect
 from engine.notations.editing import Edit
 from engine.notations.json_schema.outline import OutlinePart
 from engine.source import EngineError, checkpoint
@@ -29,7 +30,7 @@ _MEANT: Final = frozenset(r"^$\.*+?()[]{}|/-")
 _ANY: Final = (".*", "(.|[^.])*")  # `.` is no line end; the other is any character
 
 
-def pattern_candidates(pattern: str) -> Iterator[str]:
+def pattern_candidates(pattern: str, dialect: Dialect = "ecma") -> Iterator[str]:
     """Yield other forms of a pattern that is searched for, the simplest first; they need not be equivalent."""
     plain = _with_plain_escapes(pattern)
     shorter = plain.replace(r"\b", "")
@@ -37,7 +38,7 @@ def pattern_candidates(pattern: str) -> Iterator[str]:
         yield form
         if not (form.startswith("^") and form.endswith("$")):
             yield from (_anchored(form, some) for some in _ANY)
-    automatic = _without_lookaround(pattern)
+    automatic = _without_lookaround(pattern, dialect)
     if automatic is not None:
         yield automatic
 
@@ -47,6 +48,15 @@ def verified_pattern(pattern: str, other: str) -> bool:
     return pattern != other and _same(
         json.dumps({"type": "string", "pattern": pattern}), json.dumps({"type": "string", "pattern": other}), exact=True
     )
+
+
+def verified_expression(text: str, other: str, options: CompileOptions) -> bool:
+    """Return whether two regular expressions match the same texts; False if that is too much work."""
+    try:
+        first, second = compile_grammar("regex", text, options), compile_grammar("regex", other, options)
+        return text != other and _walk_finds_no_difference(first, second, exact=True)
+    except EngineError:
+        return False
 
 
 def schema_rewrites(
@@ -117,7 +127,7 @@ def _anchored(pattern: str, some: str) -> str:
     return f"^{before}{body}{behind}$"
 
 
-def _without_lookaround(pattern: str) -> str | None:
+def _without_lookaround(pattern: str, dialect: Dialect) -> str | None:
     """Return a pattern that is made from the automaton of another with look-around; None if there is none."""
     if not re.search(r"\(\?<?[=!]", pattern):
         return None
@@ -125,7 +135,7 @@ def _without_lookaround(pattern: str) -> str | None:
     body = body.removeprefix("^") if body.startswith("^") else f".*(?:{body})"
     body = body.removesuffix("$") if body.endswith("$") else f"(?:{body}).*"
     try:
-        found = to_regex(compile_grammar("regex", body)).text
+        found = to_regex(compile_grammar("regex", body, CompileOptions(dialect=dialect)), dialect=dialect).text
     except EngineError:
         return None
     return f"^({found})$" if len(found) <= _LONGEST else None

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from engine.compile import compile_grammar
+from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.targets.lint import UnknownTargetError, lint_grammar, lint_schema, parse_target
 from engine.diagnosis.targets.request_lint import counts, lint_text, request_schemas
 from engine.diagnosis.targets.rewrites import verified_pattern
-from engine.targets import Effect, EvidenceSource
+from engine.targets import ENGINES, Effect, EvidenceSource
 
 
 def string(pattern: str) -> str:
@@ -107,6 +107,40 @@ def test_rules_and_expressions_are_linted_too():
     assert rewritten("(?=a)[a-z]+", lookahead) == "(a[a-z]*)"
     (anchor,) = lint_grammar("regex", "^a+$", "outlines-core")
     assert rewritten("^a+$", anchor) == "a+"
+
+
+@pytest.mark.parametrize(
+    ("text", "construct", "engines"),
+    [
+        (r"\bfoo\b", "word-boundary", {"llguidance", "outlines-core", "sglang", "vllm", "xgrammar"}),
+        (r"(\w)\1", "backreference", {"llguidance", "outlines-core", "sglang", "vllm", "xgrammar"}),
+        (r"\p{L}+", "unicode-property", {"sglang", "xgrammar"}),
+        ("(?i)a", "group-modifier", {"sglang", "xgrammar"}),
+        (r"\\b[\b]", "", set()),
+        ("^(|a*)", "anchor", {"outlines-core"}),
+    ],
+)
+def test_the_constructs_that_an_engine_refuses_in_an_expression_are_found(text, construct, engines):
+    found = {name: lint_grammar("regex", text, name, rewrites=False) for name in ENGINES}
+    assert {name for name, findings in found.items() if findings} == engines
+    assert {one.construct for findings in found.values() for one in findings} == ({construct} if construct else set())
+
+
+@pytest.mark.parametrize("dialect", ["python", "ecma"])
+def test_an_expression_is_linted_in_its_own_dialect(dialect):
+    text, options = r"(?!0)\d", CompileOptions(dialect=dialect)
+    (finding,) = lint_grammar("regex", text, "xgrammar", options=options)
+    assert (finding.rewrite is not None) or dialect == "python"  # Unicode has too many digits to write them
+    if finding.rewrite is not None:
+        one, other = (compile_grammar("regex", each, options) for each in (text, rewritten(text, finding)))
+        assert [one.fullmatch(digit) for digit in "0١9"] == [other.fullmatch(digit) for digit in "0١9"]
+
+
+def test_the_construct_of_a_pattern_is_named():
+    text = string(r"^(?:a|\d)\b$")
+    found = {one.construct for one in lint_schema(text, "xgrammar", rewrites=False)}
+    assert found == {"word-boundary"}
+    assert {one.construct for one in lint_schema(string("[0-9]"), "ollama", rewrites=False)} == {""}
 
 
 def test_each_tool_of_a_request_is_linted_with_its_name():
