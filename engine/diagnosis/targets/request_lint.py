@@ -6,8 +6,10 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
 
+from engine.diagnosis.case import RequestConstraint
+from engine.diagnosis.intake.literals import PastedValue
+from engine.diagnosis.intake.request_reader import is_request, read_request
 from engine.diagnosis.targets.findings import TargetFinding, TargetRewrite
 from engine.diagnosis.targets.lint import STANDARD_OPTIONS, lint_grammar, lint_schema
 from engine.grammar.options import CompileOptions
@@ -15,20 +17,8 @@ from engine.notations import NOTATIONS
 from engine.notations.editing import Edit
 from engine.notations.json_schema.outline import Outline, OutlinePart
 from engine.source import Span
-from engine.source.json_pointer import escape_step
+from engine.source.json_pointer import unescape_step
 from engine.targets import Effect
-
-_TOOL_PATHS: Final[tuple[tuple[str, ...], ...]] = (("function", "parameters"), ("parameters",), ("input_schema",))
-_PATHS: Final[tuple[tuple[str, ...], ...]] = (
-    ("response_format", "json_schema", "schema"),
-    ("response_format", "schema"),
-    ("text", "format", "schema"),
-    ("structured_outputs", "json"),
-    ("sampling_params", "json_schema"),
-    ("json_schema",),
-    ("guided_json",),
-    ("format",),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,39 +63,44 @@ def counts(linted: tuple[LintedPart, ...]) -> dict[Effect, int]:
 
 
 def request_schemas(text: str) -> tuple[tuple[str, str, Span], ...]:
-    """Return the schemas of a request: the tool, the JSON Pointer and the span; none if the text is no request."""
+    """Return the schemas of a request in source order, as the intake reads them; none if the text is no request.
+
+    A schema that is JSON in a string is left out, since its keywords have no place in the text.
+
+    Args:
+        text: the request.
+
+    Returns:
+        The tool, the JSON Pointer and the span of each schema.
+    """
     try:
-        json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return ()
     root = Outline(text).root
-    return tuple(_schemas(root)) if root is not None and root.is_object else ()
+    if root is None or not is_request(value):
+        return ()
+    found = []
+    for constraint in read_request(PastedValue(value, text)).constraints:
+        part = _part_at(root, constraint.pointer)
+        if part is not None and part.is_object and _is_source(constraint, _of(text, part.span)):
+            found.append((constraint.tool, constraint.pointer, part.span))
+    return tuple(sorted(found, key=lambda one: one[2]))
 
 
-def _schemas(root: OutlinePart) -> Iterator[tuple[str, str, Span]]:
-    tools = root.members.get("tools")
-    for index, tool in enumerate(tools.items if tools is not None else ()):
-        named = _at(tool, ("function", "name")) or _at(tool, ("name",))
-        for path in _TOOL_PATHS:
-            part = _at(tool, path)
-            if part is not None and part.is_object:
-                yield (named.text or "") if named is not None else "", _pointer(("tools", str(index), *path)), part.span
-                break
-    for path in _PATHS:
-        part = _at(root, path)
-        if part is not None and part.is_object:
-            yield "", _pointer(path), part.span
+def _is_source(constraint: RequestConstraint, text: str) -> bool:
+    """Return whether a part of a request is the schema itself, and not what stands for any object."""
+    return NOTATIONS[constraint.notation].describes_json and json.loads(constraint.text) == json.loads(text)
 
 
-def _at(part: OutlinePart, path: tuple[str, ...]) -> OutlinePart | None:
-    here: OutlinePart | None = part
-    for step in path:
-        here = here.members.get(step) if here is not None else None
+def _part_at(root: OutlinePart, pointer: str) -> OutlinePart | None:
+    here: OutlinePart | None = root
+    for step in map(unescape_step, pointer.split("/")[1:]):
+        if here is not None and here.is_array:
+            here = here.items[int(step)] if step.isdigit() and int(step) < len(here.items) else None
+        else:
+            here = here.members.get(step) if here is not None else None
     return here
-
-
-def _pointer(path: tuple[str, ...]) -> str:
-    return "".join(f"/{escape_step(step)}" for step in path)
 
 
 def _of(text: str, span: Span) -> str:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from engine.compile import CompileOptions, compile_grammar
+from engine.diagnosis.intake import read_failure
 from engine.diagnosis.targets.lint import UnknownTargetError, lint_grammar, lint_schema, parse_target
 from engine.diagnosis.targets.request_lint import counts, lint_text, request_schemas
 from engine.diagnosis.targets.rewrites import verified_pattern
@@ -167,7 +168,27 @@ def test_each_tool_of_a_request_is_linted_with_its_name():
     assert text[finding.span.start : finding.span.end] == '"pattern"'
     compile_grammar("json_schema", json.dumps(json.loads(rewritten(text, finding))["tools"][1]["input_schema"]))
     assert not request_schemas("[1]")
+    assert not request_schemas('{"type": "object", "properties": {"format": {"type": "object"}}}')
+    assert not request_schemas('{"messages": [], "response_format": {"type": "json_object"}}')
     assert not request_schemas('{"type": "object"')
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"extra_body": {"guided_json": {"type": "string"}}}, "/extra_body/guided_json"),
+        ({"structured_outputs": {"json": {"type": "string"}}}, "/structured_outputs/json"),
+        ([{"name": "t", "inputSchema": {"type": "string"}}], "/0/inputSchema"),
+        (
+            {"messages": [], "text": {"format": {"type": "json_schema", "schema": {"type": "string"}}}},
+            "/text/format/schema",
+        ),
+    ],
+)
+def test_the_lint_reads_a_request_as_the_intake_does(body, pointer):
+    assert [found[1] for found in request_schemas(json.dumps(body))] == [pointer]
+    (constraint,) = read_failure([json.dumps(body)]).constraints
+    assert constraint.pointer == pointer
 
 
 def test_a_target_is_a_name_and_perhaps_a_version():
