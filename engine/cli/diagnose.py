@@ -22,7 +22,7 @@ from engine.decoding.pipeline_settings import OtherZone
 from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
 from engine.diagnosis.failures.diagnose import LIMITS, diagnose
 from engine.diagnosis.failures.diagnosis import Cause, Diagnosis, FailurePlace
-from engine.diagnosis.failures.examination import lenient_options
+from engine.diagnosis.failures.examination import AcceptedPrefix, lenient_options
 from engine.diagnosis.intake import IntakeError, IntakeRemark, PastedText, TextKind, read_failure, remarks_of
 from engine.diagnosis.scores.output_scores import ScoredOutput, score_output
 from engine.diagnosis.verdicts.replay import TokenSource
@@ -84,7 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
         case = _case(arguments)
         found = _diagnosed(arguments, case, source, cancel)
         engines = _asked_engines(found, cancel) if arguments.engines else ()
-        accepted = {one.engine: one.accepted for one in engines if one.accepted is not None}
+        accepted = {
+            one.engine: AcceptedPrefix(one.accepted, one.is_complete) for one in engines if one.accepted is not None
+        }
         if len(set(accepted.values())) > 1:
             found = _diagnosed(arguments, case, source, cancel, accepted)
         scored = _scored(arguments, case, found, model, cancel)
@@ -166,7 +168,7 @@ def _diagnosed(
     case: FailureCase,
     source: TokenSource | None,
     cancel: CancelToken,
-    accepted: Mapping[str, int] | None = None,
+    accepted: Mapping[str, AcceptedPrefix] | None = None,
 ) -> Diagnosis:
     blanks = arguments.blanks == "allow"
 

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(_line(one))
         rest = len(report.differences) - _MOST_SHOWN
         if rest > 0:
-            print(catalogue_text("cli.diagnose.scores.more", count=rest))
+            print(catalogue_text("cli.fuzz.more", count=rest))
         fields = {"legal": report.legal, "mutants": report.mutants, "refused": report.refused}
         print(
             catalogue_text("cli.fuzz.summary_line", **fields, unjudged=report.unjudged, count=len(report.differences))

@@ -22,7 +22,7 @@ from engine.diagnosis.failures.diagnosis import (
     LegalPrefix,
     OtherCause,
 )
-from engine.diagnosis.failures.examination import Examination, ExaminationContext, without_line_end
+from engine.diagnosis.failures.examination import AcceptedPrefix, Examination, ExaminationContext, without_line_end
 from engine.diagnosis.failures.log_rules import ENGINE_DIFFERENCE, LOG_RULES, message_alone
 from engine.diagnosis.failures.rules import CauseRule, Finding, fix_text, server_text, shown
 from engine.diagnosis.failures.violations import violations_of
@@ -76,7 +76,7 @@ def diagnose(
     target: str = "",
     triggers: Sequence[str] = (),
     allows_blanks: bool = True,
-    accepted: Mapping[str, int] | None = None,
+    accepted: Mapping[str, AcceptedPrefix] | None = None,
     limits: Limits = LIMITS,
     cancel: CancelToken | None = None,
 ) -> Diagnosis:
@@ -88,7 +88,7 @@ def diagnose(
         target: the server or engine, as `NAME` or `NAME@VERSION`; by default that of the case.
         triggers: the texts after which the grammar begins, beside those of the case.
         allows_blanks: whether white space may precede the grammar behind a trigger.
-        accepted: how many bytes of the output other engines accept, by name.
+        accepted: the part of the output that other engines accept, by name.
         limits: the limits of each compile.
         cancel: cancels the diagnosis.
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.diagnosis.case import FailureCase, FinishReason, JudgedOutput, RequestConstraint
@@ -50,6 +50,18 @@ class BlankRun:
     end: int
 
 
+class AcceptedPrefix(NamedTuple):
+    """The part of an output that an engine accepts.
+
+    Attributes:
+        bytes: the number of bytes.
+        is_complete: whether the output may end there, and these are all of its bytes.
+    """
+
+    bytes: int
+    is_complete: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class ExaminationContext:
     """Hold the settings that all grammars of a failed request share.
@@ -58,7 +70,7 @@ class ExaminationContext:
         target: the engine or server, as `NAME` or `NAME@VERSION`; empty if unknown.
         triggers: the texts after which the grammar begins.
         token_source: the vocabulary; None if unknown.
-        accepted: how many bytes of the output other engines accept, by name.
+        accepted: the part of the output that other engines accept, by name.
         limits: the limits of each compile.
         cancel: cancels the examination.
     """
@@ -66,7 +78,7 @@ class ExaminationContext:
     target: str = ""
     triggers: tuple[str, ...] = ()
     token_source: TokenSource | None = None
-    accepted: Mapping[str, int] = field(default_factory=dict)
+    accepted: Mapping[str, AcceptedPrefix] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     cancel: CancelToken | None = None
 

@@ -31,93 +31,23 @@ from engine.targets import Effect
 LONGEST_LINE: Final = 160
 OLDEST: Final = "0"
 """A version that is older than all that the data on engines distinguish."""
-_IS: Final = re.IGNORECASE
-
-
-@dataclass(frozen=True, slots=True)
-class MessagePattern:
-    """A kind of message.
-
-    Attributes:
-        detail: its name, the detail of the cause.
-        cause: the cause that it is evidence of.
-        found: finds it in a line.
-        needs_illegal: whether it is evidence only if the output is not legal.
-    """
-
-    detail: str
-    cause: Cause
-    found: re.Pattern[str]
-    needs_illegal: bool = False
-
-
-MESSAGES: Final = (
-    MessagePattern("refused-draft", Cause.SPECULATIVE_REJECTION, re.compile(r"failed to advance FSM", _IS)),
-    MessagePattern(
-        "refused-draft", Cause.SPECULATIVE_REJECTION, re.compile(r"draft tokens?.*(reject|refus|invalid)", _IS)
-    ),
-    MessagePattern(
-        "empty-stack", Cause.CONSTRAINT_OFF, re.compile(r"unexpected empty grammar stack after accepting piece", _IS)
-    ),
-    MessagePattern("left-recursion", Cause.LEFT_RECURSION, re.compile(r"left recursion|left-recursi", _IS)),
-    MessagePattern(
-        "unsupported",
-        Cause.UNSUPPORTED_CONSTRUCT,
-        re.compile(r"unsupported|not supported|unimplemented|does not support.*(schema|regex|grammar|pattern)", _IS),
-    ),
-    MessagePattern(
-        "grammar",
-        Cause.GRAMMAR_ERROR,
-        re.compile(
-            r"failed to parse grammar|error parsing grammar|failed to convert.*grammar|invalid grammar|unknown escape"
-            r"|invalid json schema|failed to compile|EBNF (?:lexer|parser) error|undefined rule|unclosed",
-            _IS,
-        ),
-    ),
-    MessagePattern("min-tokens", Cause.SAMPLER_CONFLICT, re.compile(r"min_tokens", _IS)),
-    MessagePattern(
-        "logits-width",
-        Cause.SAMPLER_CONFLICT,
-        re.compile(r"size of tensor a .* must match the size of tensor b|mask.*(?:shape|size).*logits", _IS),
-    ),
-    MessagePattern(
-        "no-token",
-        Cause.SAMPLER_CONFLICT,
-        re.compile(r"no (?:valid|allowed) tokens?|all logits .*-?inf|probabilit(?:y|ies).*(?:nan|inf)", _IS),
-    ),
-    MessagePattern("too-slow", Cause.SLOW_COMPILE, re.compile(r"compil\w+ .*(?:timed? ?out|took too long)", _IS)),
-    MessagePattern(
-        "context", Cause.CONTEXT_LIMIT, re.compile(r"context (?:size|window|length) .*(?:exceed|full)", _IS)
-    ),
-    MessagePattern(
-        "ignored",
-        Cause.REQUEST_IGNORED,
-        re.compile(r"(?:fields? (?:were )?|is )(?:present in the request but )?ignored", _IS),
-    ),
-)
-"""The messages, in the order in which they decide."""
 
 
 @dataclass(frozen=True, slots=True)
 class _LogEvidence:
-    """A line of a log that is evidence of a cause; `known` is its entry in the catalogue, if it has one."""
+    """A line of a log that is evidence of a cause, and its entry in the catalogue."""
 
     line: LogFinding
-    detail: str
-    known: KnownMessage | None = None
+    known: KnownMessage
 
 
 def _evidence_of(examined: Examination, cause: Cause) -> _LogEvidence | None:
-    """Return the first line that is evidence of a cause; the patterns here are for lines without an entry."""
+    """Return the first line that is evidence of a cause."""
     catalogue = known_messages()
     for line in examined.case.log:
         known = catalogue.get(line.message)
         if known is not None and known.cause == cause:
-            return _LogEvidence(line, known.detail or known.id, known)
-    for message in MESSAGES:
-        for line in examined.case.log if message.cause is cause else ():
-            if message.found.search(line.text):
-                return _LogEvidence(line, message.detail)
+            return _LogEvidence(line, known)
     return None
 
 
@@ -217,7 +147,7 @@ def _empty_stack(examined: Examination) -> Finding | None:
         return None
     piece = found.line.values.get("piece") or found.line.text.partition("after accepting piece:")[2].strip()
     if not piece:
-        return _with_entry(Cause.CONSTRAINT_OFF, found)
+        return _with_entry(Cause.CONSTRAINT_OFF, found, found.known.detail or found.known.id)
     sentence = catalogue_text("failures.sentence.constraint-off.accepted", text=quoted(piece))
     return Finding(
         Cause.CONSTRAINT_OFF,
@@ -240,18 +170,16 @@ def message_alone(examined: Examination) -> Finding | None:
         known = catalogue.get(line.message)
         if known is not None:
             cause = Cause(known.cause) if known.cause else Cause.UNKNOWN
-            return _with_entry(cause, _LogEvidence(line, known.detail, known))
+            return _with_entry(cause, _LogEvidence(line, known), known.detail)
     return None
 
 
-def _with_entry(cause: Cause, found: _LogEvidence) -> Finding:
-    """Return a finding in the words of the message's entry in the catalogue, or with the line alone."""
-    evidence = [_quoted_line(found.line)]
-    sentence, fix = catalogue_text("failures.sentence.log.text", text=_shown_line(found.line.text)), ""
-    if found.known is not None:
-        sentence, fix = found.known.sentence, found.known.setting
-        evidence.append(catalogue_text("failures.evidence.paste_next", text=found.known.next.rstrip(".")))
-    return Finding(cause, sentence, found.detail, weight=EvidenceWeight.LOG, fix=fix, evidence=tuple(evidence))
+def _with_entry(cause: Cause, found: _LogEvidence, detail: str) -> Finding:
+    """Return a finding in the words of the message's entry in the catalogue."""
+    known = found.known
+    next_text = catalogue_text("failures.evidence.paste_next", text=known.next.rstrip("."))
+    evidence = (_quoted_line(found.line), next_text)
+    return Finding(cause, known.sentence, detail, weight=EvidenceWeight.LOG, fix=known.setting, evidence=evidence)
 
 
 def _from_log(cause: Cause) -> Callable[[Examination], Finding | None]:
@@ -259,34 +187,40 @@ def _from_log(cause: Cause) -> Callable[[Examination], Finding | None]:
 
     def find(examined: Examination) -> Finding | None:
         found = _evidence_of(examined, cause)
-        return None if found is None else _with_entry(cause, found)
+        return None if found is None else _with_entry(cause, found, found.known.detail or found.known.id)
 
     return find
 
 
 def _engine_difference(examined: Examination) -> Finding | None:
+    """Find engines that accept other parts of the output, or do not agree whether it may end there."""
     accepted = sorted(examined.context.accepted.items(), key=lambda pair: pair[1])
-    if len(accepted) < 2 or accepted[0][1] == accepted[-1][1]:
+    if len({prefix for _, prefix in accepted}) < 2:
         return None
-    (other, other_bytes), (one, one_bytes) = accepted[0], accepted[-1]
+    (other, least), (one, most) = accepted[0], accepted[-1]
+    is_end = least.bytes == most.bytes
     sentence = catalogue_text(
-        "failures.sentence.engine-difference.text",
+        f"failures.sentence.engine-difference.{'end' if is_end else 'text'}",
         one=server_name(one),
-        one_bytes=one_bytes,
         other=server_name(other),
-        other_bytes=other_bytes,
-        where=where_in_output(examined, other_bytes),
+        where=where_in_output(examined, least.bytes),
+        **({} if is_end else {"one_bytes": most.bytes, "other_bytes": least.bytes}),
     )
     evidence = tuple(
-        catalogue_text("failures.evidence.accepted", engine=server_name(engine), count=count)
-        for engine, count in accepted
+        catalogue_text(
+            f"failures.evidence.{'accepted_complete' if prefix.is_complete else 'accepted'}",
+            engine=server_name(engine),
+            count=prefix.bytes,
+        )
+        for engine, prefix in accepted
     )
     return Finding(
         Cause.ENGINE_DIFFERENCE,
         sentence,
+        "end" if is_end else "",
         weight=EvidenceWeight.REPORTED,
         evidence=evidence,
-        places=(output_place(examined, other_bytes),),
+        places=(output_place(examined, least.bytes),),
     )
 
 
@@ -299,6 +233,8 @@ LOG_RULES: Final = (
     CauseRule(Cause.SAMPLER_CONFLICT, _from_log(Cause.SAMPLER_CONFLICT)),
     CauseRule(Cause.SLOW_COMPILE, _from_log(Cause.SLOW_COMPILE)),
     CauseRule(Cause.UNSUPPORTED_CONSTRUCT, _from_log(Cause.UNSUPPORTED_CONSTRUCT)),
+    CauseRule(Cause.TOKENIZER_MISMATCH, _from_log(Cause.TOKENIZER_MISMATCH)),
+    CauseRule(Cause.STATE_EXPLOSION, _from_log(Cause.STATE_EXPLOSION)),
     CauseRule(Cause.CONTEXT_LIMIT, _from_log(Cause.CONTEXT_LIMIT)),
     CauseRule(Cause.REQUEST_IGNORED, _from_log(Cause.REQUEST_IGNORED)),
 )

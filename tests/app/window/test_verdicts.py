@@ -219,7 +219,9 @@ def test_a_repair_of_the_schema_is_one_undoable_edit(desk, constraint, value, re
 def test_a_failed_request_is_checked_with_its_log(desk):
     desk.open('root ::= "yes" | "no"\n', notation="gbnf")
     line = "terminate: Unexpected empty grammar stack after accepting piece: maybe"
-    case = FailureCase(output=b"maybe", server="llama.cpp", max_tokens=9, log=(LogFinding("", 1, line),))
+    case = FailureCase(
+        output=b"maybe", server="llama.cpp", max_tokens=9, log=(LogFinding("llama-empty-stack", 1, line),)
+    )
     desk.window.output_check.check_case(case)
     dialog = desk.window.findChild(ReplayDialog)
     desk.wait(lambda: dialog.found is not None)

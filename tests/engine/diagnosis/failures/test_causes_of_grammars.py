@@ -9,7 +9,9 @@ import pytest
 from engine.diagnosis.case import FailureCase, FinishReason, LogFinding, RequestConstraint, ToolCall
 from engine.diagnosis.failures.diagnose import RULES, diagnose
 from engine.diagnosis.failures.diagnosis import Cause, OtherCause
+from engine.diagnosis.failures.examination import AcceptedPrefix
 from engine.diagnosis.failures.output_rules import ANY_VIOLATION
+from engine.diagnosis.intake import read_log
 from engine.diagnosis.verdicts.replay import TokenSource
 from engine.vocabulary import Vocabulary
 
@@ -18,11 +20,10 @@ TWICE = json.dumps({"type": "object", "properties": {"t": {"type": "string", "ma
 
 
 def case_of(grammar, notation="gbnf", output=None, log="", **fields):
-    findings = tuple(LogFinding("", number, line) for number, line in enumerate(log.splitlines(), 1))
     return FailureCase(
         constraints=(RequestConstraint(notation, grammar),),
         output=None if output is None else output.encode(),
-        log=findings,
+        log=read_log(log),
         **fields,
     )
 
@@ -99,11 +100,17 @@ def test_without_a_target_what_any_engine_refuses_is_reported_only_without_an_ou
         (
             "RuntimeError: The size of tensor a (50432) must match the size of tensor b (50277)",
             None,
-            "sampler-conflict",
-            "logits-width",
+            "tokenizer-mismatch",
+            "width",
         ),
-        ("ValueError: left recursion detected in rule expr", None, "left-recursion", "left-recursion"),
-        ("xgrammar: unsupported schema keyword uniqueItems", None, "unsupported-construct", "unsupported"),
+        (
+            "unsupported grammar, left recursion detected for nonterminal at index 3",
+            None,
+            "left-recursion",
+            "llama-left-recursion",
+        ),
+        ('Unimplemented keys: ["uniqueItems"]', None, "unsupported-construct", "schema"),
+        ("Current row has 2001 items; max is 2000", None, "state-explosion", "llguidance-rows"),
         ("an unrelated line", '{"a": 1}', "complete", ""),
     ],
 )
@@ -186,10 +193,20 @@ def test_the_failed_tool_call_is_named():
     assert (found.cause, found.tool, found.zone) == (Cause.KEYWORD_NOT_ENFORCED, "second", "arguments")
 
 
-def test_two_engines_that_judge_a_prefix_differently():
-    found = diagnose(case_of(SCHEMA, "json_schema", '{"a": 1}'), accepted={"xgrammar": 6, "llguidance": 8})
-    assert found.cause is Cause.ENGINE_DIFFERENCE
-    assert diagnose(case_of(SCHEMA, "json_schema", '{"a": 1}'), accepted={"xgrammar": 8}).cause is Cause.COMPLETE
+@pytest.mark.parametrize(
+    ("others", "cause", "detail"),
+    [
+        ({"xgrammar": (6, False), "llguidance": (8, True)}, Cause.ENGINE_DIFFERENCE, ""),
+        ({"xgrammar": (8, False), "llguidance": (8, True)}, Cause.ENGINE_DIFFERENCE, "end"),
+        ({"xgrammar": (8, True), "llguidance": (8, True)}, Cause.COMPLETE, ""),
+        ({"xgrammar": (8, True)}, Cause.COMPLETE, ""),
+    ],
+)
+def test_engines_may_differ_in_what_they_accept_and_in_where_it_may_end(others, cause, detail):
+    accepted = {name: AcceptedPrefix(*prefix) for name, prefix in others.items()}
+    found = diagnose(case_of(SCHEMA, "json_schema", '{"a": 1}'), accepted=accepted)
+    assert (found.cause, found.detail) == (cause, detail)
+    assert len(found.evidence) >= (2 if cause is Cause.ENGINE_DIFFERENCE else 0)
 
 
 def test_further_causes_are_listed():
@@ -207,7 +224,7 @@ def test_the_tool_whose_schema_the_server_cannot_use_is_named():
     constraints = tuple(
         RequestConstraint("json_schema", text, tool=name) for name, text in (("read", SCHEMA), ("scrape", TWICE))
     )
-    log = (LogFinding("", 1, "Failed to initialize samplers: failed to parse grammar"),)
+    log = (LogFinding("llama-parse-failed", 1, "Failed to initialize samplers: failed to parse grammar"),)
     found = diagnose(FailureCase(constraints=constraints, log=log), target="llama.cpp")
     assert (found.cause, found.tool) == (Cause.GRAMMAR_ERROR, "scrape")
     assert "/properties/t/maxLength" in found.sentence
