@@ -73,7 +73,7 @@ def refusals(examined: Examination, engine: str, version: str | None = None) -> 
         return  # the diagnostics of rules say what llama.cpp refuses
     if version is None:
         version = examined.context.target.partition("@")[2] if engine == examined.server else ""
-    patterns = {f"{pointer}/pattern": part.get("pattern") for pointer, part in subschemas(examined.schema)}
+    patterns = {f"{pointer}/pattern": str(part.get("pattern")) for pointer, part in subschemas(examined.schema)}
     found = _linted(constraint.notation, constraint.text, engine, version, constraint.options)
     for one in sorted(found, key=lambda one: one.effect is not Effect.REFUSES):
         note = one.sentence

@@ -65,6 +65,15 @@ def test_a_secret_is_removed_by_the_name_before_it(text):
     assert remove_secrets(clean) == (clean, 0)
 
 
+@pytest.mark.parametrize("filler", ["\n" + "the usual text, 12 words or so\n" * 4_000, "\n" + "\u0130-u-key_" * 9_000])
+def test_a_long_text_is_cleaned_as_its_lines_are(filler):
+    lines = [one for one in (*PLANTED, *FORMS) if "BEGIN" not in one]
+    clean, count = remove_secrets(filler + f"{filler}\n".join(lines))
+    found = [remove_secrets(line) for line in lines]
+    assert clean == filler + f"{filler}\n".join(line for line, _ in found)
+    assert count == sum(number for _, number in found)
+
+
 @pytest.mark.parametrize("secret", FORMS)
 @pytest.mark.parametrize("around", ["{}", '{{"note": "{}"}}', "token {} is bad", "key={}\n"])
 def test_a_secret_is_removed_by_its_form(secret, around):
