@@ -202,6 +202,7 @@ def _versions() -> dict[str, str]:
 
 def _name_of(spec: str) -> str:
     """Return the name of a model; of a path, its last part."""
+    spec = remove_secrets(spec)[0]  # an address may have a password
     is_path = "\\" in spec or spec.startswith(("/", "~", ".")) or spec.count("/") > 1
     return re.split(r"[/\\]", spec.rstrip("/\\"))[-1] if is_path else spec
 

@@ -1,40 +1,62 @@
 """Secrets and paths in the texts of a document: they are removed before it is opened or handed on.
 
-The texts that a user wrote or pasted are read: the grammars, the prompt, the test strings. The tokens of a trace stay
-as they are, since a trace with other tokens would be another one.
+The texts that a user wrote or pasted are read: the grammars, the prompts, the stages, the test strings, and the fields
+of a later version. The name of the model stays, since it may be the address of a server, which is needed.
+
+The tokens of a trace stay as they are, too: a trace with other tokens would be another one, and its file is the user's
+own. What leaves the machine has no tokens that spell a secret: a bundle leaves the trace out, and the log of the window
+has no texts at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import msgspec
 
-from engine.decoding.values import Chat
+from engine.decoding.values import Step
 from engine.diagnosis.intake.secrets import remove_secrets
-from engine.document.content import DocumentFile
+from engine.document.content import DocumentFile, UnknownField
+from engine.source import InvariantError
+
+_FIELDS: Final = ("title", "grammar", "prompt", "pipeline", "archived", "test_strings", "breakpoints", "unknown")
 
 
 def with_texts(document: DocumentFile, change: Callable[[str], str]) -> DocumentFile:
     """Return a document with each text that a user wrote replaced by what a function makes of it."""
-    prompt, pipeline = document.prompt, document.pipeline
-    if isinstance(prompt, Chat):
-        messages = tuple((role, change(text)) for role, text in prompt.messages)
-        prompt = Chat(messages, change(prompt.assistant_prefix))
-    else:
-        prompt = change(prompt)
-    if pipeline.zones is not None:
-        others = tuple(replace(zone, text=change(zone.text)) for zone in pipeline.zones.others)
-        pipeline = replace(pipeline, zones=replace(pipeline.zones, others=others))
-    return msgspec.structs.replace(
-        document,
-        title=change(document.title),
-        grammar=msgspec.structs.replace(document.grammar, text=change(document.grammar.text)),
-        prompt=prompt,
-        pipeline=pipeline,
-        test_strings=tuple(replace(one, text=change(one.text)) for one in document.test_strings),
-    )
+    fields = {}
+    for name in _FIELDS:
+        try:
+            fields[name] = _changed(getattr(document, name), change)
+        except InvariantError:  # two triggers that differed in their secrets alone
+            fields[name] = getattr(DocumentFile(), name)
+    return msgspec.structs.replace(document, **fields)
+
+
+def _changed(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a value with all texts in it changed."""
+    if type(value) is str:  # members of enumerations are no texts of a user
+        return change(value)
+    if isinstance(value, Step):
+        return value
+    if isinstance(value, UnknownField):
+        return msgspec.structs.replace(
+            value, json=change(value.json.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        )
+    if isinstance(value, Mapping):
+        return {key: _changed(one, change) for key, one in value.items()}
+    if isinstance(value, tuple):
+        items = [_changed(one, change) for one in value]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, msgspec.Struct):
+        names = value.__struct_fields__
+        return msgspec.structs.replace(value, **{name: _changed(getattr(value, name), change) for name in names})
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = tuple(field.name for field in dataclasses.fields(value) if field.init)
+        return dataclasses.replace(value, **{name: _changed(getattr(value, name), change) for name in names})
+    return value
 
 
 def without_secrets(document: DocumentFile) -> tuple[DocumentFile, int]:

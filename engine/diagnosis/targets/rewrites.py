@@ -51,7 +51,13 @@ def verified_pattern(pattern: str, other: str) -> bool:
 
 
 def verified_expression(text: str, other: str, options: CompileOptions) -> bool:
-    """Return whether two regular expressions match the same texts; False if that is too much work."""
+    """Return whether two regular expressions match the same texts; False if that is too much work.
+
+    Args:
+        text: an expression.
+        other: the other expression.
+        options: the compile options of both.
+    """
     try:
         first, second = compile_grammar("regex", text, options), compile_grammar("regex", other, options)
         return text != other and _walk_finds_no_difference(first, second, exact=True)
