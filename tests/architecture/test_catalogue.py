@@ -132,7 +132,7 @@ CONSOLE_NAMES = ("HTML", "JSON", "FR+FA")
 PROSE = (
     "diagnosis.audit.",
     "verdicts.",
-    *(f"failures.{table}." for table in ("sentence", "fix", "evidence", "check", "canary", "violation")),
+    *(f"failures.{table}." for table in ("when", "sentence", "fix", "evidence", "check", "canary", "violation")),
     "export.about.",
     "export.checked.",
     "export.scope.",

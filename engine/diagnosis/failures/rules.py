@@ -15,7 +15,7 @@ from typing import Final
 from engine.diagnosis.failures.diagnosis import Cause, EvidenceWeight, FailurePlace
 from engine.diagnosis.failures.examination import Examination
 from engine.diagnosis.verdicts.verdict import position_of_byte
-from engine.source.catalogue import catalogue_text, has_text
+from engine.source.catalogue import area_texts, catalogue_entry, catalogue_text, has_text
 from engine.source.text import quoted
 from engine.targets import ENGINES, engine_record
 from engine.vocabulary.visible import visible
@@ -63,6 +63,15 @@ class CauseRule:
     find: Callable[[Examination], Finding | None]
 
 
+@dataclass(frozen=True, slots=True)
+class CauseFix:
+    """A fix of a cause: for one detail and one server, or for all where these are empty."""
+
+    detail: str
+    server: str
+    text: str
+
+
 def fix_text(cause: Cause, detail: str, server: str) -> str:
     """Return the fix of a cause in the words of a server.
 
@@ -76,6 +85,20 @@ def fix_text(cause: Cause, detail: str, server: str) -> str:
             if has_text(f"failures.fix.{table}.{name}"):
                 return catalogue_text(f"failures.fix.{table}.{name}")
     return ""
+
+
+def all_fixes(cause: Cause) -> tuple[CauseFix, ...]:
+    """Return the fixes of a cause for every detail and server, the general ones first; values in them are `…`."""
+    engines = {_key_of(name): engine_record(name).engine for name in ENGINES} | {"any": ""}
+    found = []
+    for name in area_texts("failures"):
+        area, _, rest = name.partition(f"{cause}.")
+        if area != "fix.":
+            continue
+        detail, _, last = rest.rpartition(".")
+        text = catalogue_text(f"failures.{name}", **dict.fromkeys(catalogue_entry(f"failures.{name}").fields, "…"))
+        found.append(CauseFix(detail, engines[last], text) if last in engines else CauseFix(last, "", text))
+    return tuple(sorted(found, key=lambda fix: (fix.detail, fix.server)))
 
 
 def _key_of(server: str) -> str:

@@ -22,7 +22,7 @@ from engine.diagnosis.failures.schema_check import KeywordViolation, Schema, res
 from engine.diagnosis.failures.tolerant_json import JsonDefect, OutputValue
 from engine.notations.json_schema.json_tree import Json, JsonTextError, read_json
 from engine.source import EngineError, Span, similar_words
-from engine.source.catalogue import catalogue_text
+from engine.source.catalogue import catalogue_text, has_text
 from engine.source.json_pointer import escape_step, unescape_step
 from engine.source.text import quoted
 
@@ -72,27 +72,32 @@ def _defect(examined: Examination, defect: JsonDefect) -> Violation:
     what = defect_text(defect.kind)
     fixes: tuple[ViolationFix, ...] = ()
     if defect.edits:
-        fixes = (ViolationFix(catalogue_text("failures.repair.defect", what=what), defect.edits),)
-    sentence = catalogue_text(
-        "failures.violation.json", what=what, text=shown(examined.text[defect.start : defect.end])
+        fixes = (ViolationFix(catalogue_text(f"failures.repair.defect.{defect.kind}"), defect.edits),)
+    text = examined.text[defect.start : defect.end]
+    sentence = (
+        catalogue_text("failures.violation.json", what=what, text=shown(text))
+        if text
+        else catalogue_text("failures.violation.json_nothing", what=what)
     )
     return Violation(defect.kind, sentence, defect.start, defect.end, fixes=fixes)
 
 
 def _violation(examined: Examination, found: KeywordViolation) -> Violation:
     expected = json.dumps(found.expected, ensure_ascii=False, default=str)
-    sentence = catalogue_text(
-        f"failures.violation.{'names' if found.names else 'value'}",
-        where=quoted(found.instance or "/"),
-        keyword=quoted(found.keyword),
-        expected=shown(expected),
-        pointer=quoted(found.pointer),
-        **(
-            {"names": names_listed(found.names)}
-            if found.names
-            else {"text": shown(examined.text[found.start : found.end])}
-        ),
-    )
+    fields = {
+        "where": quoted(found.instance or "/"),
+        "keyword": quoted(found.keyword),
+        "expected": shown(expected),
+        "pointer": quoted(found.pointer),
+    }
+    names = names_listed(found.names)
+    if not found.names:
+        text = shown(examined.text[found.start : found.end])
+        sentence = catalogue_text("failures.violation.value", **fields, text=text)
+    elif has_text(f"failures.violation.{found.detail}"):
+        sentence = catalogue_text(f"failures.violation.{found.detail}", **fields, names=names, count=len(found.names))
+    else:
+        sentence = catalogue_text("failures.violation.names", **fields, names=names)
     fixes = (*_output_fixes(examined, found), *_schema_fixes(examined, found))
     return Violation(
         found.detail, sentence, found.start, found.end, found.instance, found.pointer, found.keyword, fixes
