@@ -35,7 +35,7 @@ def test_an_ampersand_is_no_mark_of_a_key(qtbot):
 @pytest.mark.parametrize(
     ("button", "name", "tip"),
     [
-        (lambda: tool_button("−", "Zoom out (Ctrl+−)", name="Zoom out"), "Zoom out", "Zoom out (Ctrl+−)"),
+        (lambda: tool_button("−", "Zoom out (Ctrl+−)", name="Zoom"), "Zoom", "Zoom out (Ctrl+−)"),
         (
             lambda: icon_button("ph.copy", ui_text("editor.explanation.copy")),
             ui_text("editor.explanation.copy"),

@@ -50,7 +50,7 @@ def test_a_pasted_grammar_has_neither_the_title_nor_the_tests_of_the_example(des
     assert desk.window.windowTitle() == "Untitled[*] – Turnstile"
     assert desk.panes.view("tests").is_empty
     assert desk.panes.editor.notation_hint.text() == (
-        ui_text("window.notation.read_as_no_tests", notation="JSON Schema")
+        ui_text("window.notation.read_as_no_tests", notation=ui_text("common.notation.json_schema"))
     )
     desk.panes.view("tests").add_text(OWN.text)
     press(desk, Qt.Key.Key_Z)

@@ -68,9 +68,8 @@ def test_targets_are_listed_in_groups_and_previewed(desk):
     desk.open("a+b")
     dialog = opened(desk)
     shown = [dialog.targets.item(row).text() for row in range(dialog.targets.count())]
-    assert [shown.index(group) for group in ("Runs elsewhere", "Text", ui_text("export.group.picture"))] == sorted(
-        shown.index(group) for group in ("Runs elsewhere", "Text", ui_text("export.group.picture"))
-    )
+    groups = [shown.index(ui_text(f"export.group.{group}")) for group in ("elsewhere", "text", "picture")]
+    assert groups == sorted(groups)
     assert dialog.target == "json"
     assert "turnstile-token-index" in dialog.preview.text.toPlainText()
     click(desk, dialog, "gbnf")
@@ -312,7 +311,7 @@ def test_what_fails_is_told(alone):
     assert not alone.is_waiting
     assert "it broke" in alone.verdict.text()
     alone.begin()
-    alone.show_list(ExportList((), "No grammar has compiled yet"))
+    alone.show_list(ExportList((), ui_text("workers.no_grammar")))
     assert alone.preview.message.text() == ui_text("workers.no_grammar")
 
 

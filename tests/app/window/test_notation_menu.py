@@ -87,7 +87,7 @@ def test_edited_text_can_be_left_or_not_touched_at_all(desk, monkeypatch):
     answer(desk, "Cancel")
     assert desk.document.content.grammar == GrammarPart("regex", "a+c")
     checked = [action.text() for action in desk.window.toolbar.notation_menu.actions() if action.isChecked()]
-    assert checked == ["Regex · Python"]
+    assert checked == [ui_text("common.notation.regex_python")]
     monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.Discard)
     choose(desk, "JSON Schema")
     answer(desk, "New document")
@@ -176,7 +176,7 @@ def test_a_conversion_is_seen_before_it_is_made_and_is_one_step_of_undo(desk, no
 def test_an_open_schema_is_converted_to_a_regex_once_it_is_closed(desk):
     open_grammar(desk, "json_schema", '{"type": "object", "properties": {"a": {"enum": [1]}}, "required": ["a"]}')
     before = desk.document.content.grammar
-    dialog = desk.window.notation_menu.ask("Regex · Python")
+    dialog = desk.window.notation_menu.ask(ui_text("common.notation.regex_python"))
     desk.wait(lambda: not dialog.is_waiting)
     assert shows(dialog.message.text().lower(), "export.refusal.fragment.open_objects")
     assert not dialog.accept_button.isEnabled()
@@ -194,7 +194,7 @@ def test_an_open_schema_is_converted_to_a_regex_once_it_is_closed(desk):
 
 def test_what_a_conversion_loses_is_told_and_its_options_change_it(desk):
     open_grammar(desk, "json_schema", '{"title": "T", "items": {"$ref": "#"}, "type": "array", "maxItems": 1}')
-    dialog = desk.window.notation_menu.ask("Regex · Python")
+    dialog = desk.window.notation_menu.ask(ui_text("common.notation.regex_python"))
     desk.wait(lambda: not dialog.is_waiting)
     assert ui_text("workers.convert.cut", reason="refers to itself") in dialog.message.text()
     assert dialog.message.isVisible()
@@ -217,7 +217,11 @@ def test_what_a_conversion_loses_is_told_and_its_options_change_it(desk):
 
 @pytest.mark.parametrize(
     ("notation", "text", "target"),
-    [("json_schema", '{"type": "null"}', "GBNF"), ("regex", "a", "GBNF"), ("gbnf", 'root ::= "a"', "Regex · Python")],
+    [
+        ("json_schema", '{"type": "null"}', "GBNF"),
+        ("regex", "a", "GBNF"),
+        ("gbnf", 'root ::= "a"', ui_text("common.notation.regex_python")),
+    ],
 )
 def test_gbnf_is_what_is_offered_first(desk, notation, text, target):
     open_grammar(desk, notation, text)
@@ -347,7 +351,10 @@ def is_compiled_as(desk, notation: str) -> bool:
 
 @pytest.mark.parametrize(
     ("text", "notation", "name"),
-    [('{\n  "type": "integer"\n}\n', "json_schema", "JSON Schema"), ('root ::= "a" | "b"\n', "gbnf", "GBNF")],
+    [
+        ('{\n  "type": "integer"\n}\n', "json_schema", ui_text("common.notation.json_schema")),
+        ('root ::= "a" | "b"\n', "gbnf", "GBNF"),
+    ],
 )
 def test_a_grammar_pasted_over_everything_is_read_as_what_it_looks_like(desk, text, notation, name):
     desk.open("a+b")
@@ -380,7 +387,9 @@ def test_of_a_typed_text_it_is_only_said_what_it_looks_like(desk):
     edit.setFocus()
     desk.qtbot.keyClicks(edit, 'root ::= "a"')
     assert desk.document.content.grammar == GrammarPart("regex", 'root ::= "a"')
-    assert hint_of(desk).text() == ui_text("window.notation.looks_like", likely="GBNF", notation="Regex · Python")
+    assert hint_of(desk).text() == ui_text(
+        "window.notation.looks_like", likely="GBNF", notation=ui_text("common.notation.regex_python")
+    )
     desk.qtbot.mouseClick(hint_of(desk).close_button, Qt.MouseButton.LeftButton)
     desk.qtbot.keyClicks(edit, ' "b"')
     assert not hint_of(desk).isVisible()
@@ -411,7 +420,7 @@ def test_a_schema_is_taken_out_of_the_request_it_was_pasted_with(desk):
     assert desk.document.content.grammar == GrammarPart("json_schema", schema)
     assert desk.panes.editor.text() == schema
     assert hint_of(desk).text() == ui_text(
-        "window.notation.taken_out", wrapper="json_schema.schema", notation="JSON Schema"
+        "window.notation.taken_out", wrapper="json_schema.schema", notation=ui_text("common.notation.json_schema")
     )
     desk.qtbot.mouseClick(hint_of(desk).button, Qt.MouseButton.LeftButton)
     assert desk.document.content.grammar == GrammarPart("regex", wrapped)

@@ -202,7 +202,7 @@ def test_one_stage_that_is_not_valid_keeps_no_other_from_being_in_force(desk):
     notice = desk.panes.generation.processors.notice
     assert notice.isVisible()
     assert "UPER is no class" in notice.detail_label.text()
-    assert "Static classes" in notice.text()
+    assert ui_text("generation.stage.static.name") in notice.text()
     desk.window.commands["run.step"].trigger()
     desk.wait(lambda: bool(desk.output))
     assert notice.isVisible()

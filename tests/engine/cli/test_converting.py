@@ -141,7 +141,7 @@ def test_the_list_of_targets(capsys):
     assert listed() == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line and not line.startswith(" ")] == [
-        "Runs elsewhere:",
+        catalogue_text("export.group.elsewhere") + ":",
         "Text:",
         catalogue_text("export.group.picture") + ":",
     ]

@@ -181,7 +181,9 @@ def test_facts():
         grammar=GrammarPart("json_schema", "{}"), model=ModelPart("records"), sampler=sampler, max_tokens=1
     )
     assert build_page_data(work, None, None)["facts"] == [
-        catalogue_text("share.fragment.white_space", notation="JSON Schema", whitespace="flexible"),
+        catalogue_text(
+            "share.fragment.white_space", notation=catalogue_text("common.notation.json_schema"), whitespace="flexible"
+        ),
         "model records",
         "temperature 0.5, top-k 4, top-p 0.9, min-p 0.1, repetition penalty 1.2, seed 3",
         "at most 1 token",
