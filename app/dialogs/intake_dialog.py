@@ -28,6 +28,7 @@ from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.widgets.accessibility import announce
 from app.widgets.banner import Banner, BannerSeverity
+from app.widgets.clean_paste import without_secrets
 from app.widgets.rich_text import prose
 from app.workers.requests.judge import IntakeAnswer, IntakeRequest
 from engine.diagnosis.intake.remarks import IntakeRemark
@@ -60,9 +61,7 @@ class IntakeEdit(QPlainTextEdit):
         if path is not None:
             self.file_dropped.emit(path)
             return
-        text, removed = remove_secrets(source.text())
-        clean = QMimeData()
-        clean.setText(text)
+        clean, removed = without_secrets(source)
         super().insertFromMimeData(clean)
         if removed:
             self.secrets_removed.emit(removed)

@@ -40,6 +40,7 @@ from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.widgets.accessibility import announce
 from app.widgets.banner import Banner, BannerSeverity
+from app.widgets.clean_paste import without_secrets
 from app.widgets.rich_text import prose
 from app.workers.requests.decode import ReplayAnswer, ReplayQuestion
 from engine.diagnosis.case import FailureCase
@@ -189,11 +190,8 @@ class OutputEdit(QPlainTextEdit):
         """Paste without secrets, and report a text that replaced everything."""
         cursor = self.textCursor()
         replaces_all = cursor.selectionEnd() - cursor.selectionStart() == self.document().characterCount() - 1
-        text, removed = remove_secrets(source.text())
-        if removed:
-            source = QMimeData()
-            source.setText(text)
-        super().insertFromMimeData(source)
+        clean, removed = without_secrets(source)
+        super().insertFromMimeData(clean)
         if removed:
             self.secrets_removed.emit(removed)
         if replaces_all and self.toPlainText():

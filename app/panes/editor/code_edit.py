@@ -36,6 +36,7 @@ from app.panes.editor.offsets import Offsets
 from app.panes.editor.target_badges import Badge, badge_of, badge_rect, paint_badge
 from app.theme import Role
 from app.theme.labels import plain_text
+from app.widgets.clean_paste import without_secrets
 from engine.diagnosis.targets.findings import TargetDiagnostic
 from engine.notations.editing import Edit, apply_edits
 from engine.notations.lexing import LineLexer, partners, plain_line
@@ -481,14 +482,9 @@ class CodeEdit(QPlainTextEdit):
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Paste without secrets, and report if the whole text was replaced."""
-        from engine.diagnosis.intake.secrets import remove_secrets  # start-up time
-
         replaces_all, depth = self._selection_is_all, self._history.depth
-        text, removed = remove_secrets(source.text())
-        if removed:
-            source = QMimeData()
-            source.setText(text)
-        super().insertFromMimeData(source)
+        clean, removed = without_secrets(source)
+        super().insertFromMimeData(clean)
         if removed:
             self.secrets_removed.emit(removed)
         if replaces_all and self._text.strip():

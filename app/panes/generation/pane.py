@@ -50,6 +50,7 @@ class GenerationPane(QFrame):
         lookup_wanted(text): search the whole vocabulary.
         prompt_drafted(prompt): a prompt is being typed and is not in force yet.
         prompt_edited(prompt): start again with this prompt.
+        secrets_removed(int): so many were removed from what was pasted into the prompt.
         sampler_edited(SamplerSettings): draw with these settings.
         budget_edited(max tokens): change the budget.
         many_wanted(count), many_cancelled: generate outputs of many seeds; stop that.
@@ -370,6 +371,7 @@ class GenerationPane(QFrame):
         self.processors.refused.connect(self.show_stop)
         self.prompt_edited = self.prompt.edited
         self.prompt_drafted = self.prompt.drafted
+        self.secrets_removed = self.prompt.secrets_removed
         self.node_clicked = self.output.node_clicked
         self.token_taken = self.candidates.token_taken
         self.candidates.why_wanted.connect(self.why_wanted)

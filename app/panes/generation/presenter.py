@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from app.catalogue import ui_text
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.panes.generation.pane import GenerationPane
 from app.panes.generation.processor_commands import ProcessorCommands
 from app.panes.generation.run_commands import RunCommands
-from app.session import CompiledGrammarView, view_of
+from app.session import CompiledGrammarView, Notification, view_of
 from app.workers.requests.decode import DecodeView, GoTo, Lookup, Restart, Take, Why
 from engine.decoding.values import Candidate
 
@@ -59,6 +60,7 @@ class GenerationPresenter(PanePresenter):
         view.span_wanted.connect(session.links.span_chosen)
         view.prompt_edited.connect(decoding.set_prompt)
         view.prompt_drafted.connect(lambda prompt: session.document.draft(prompt=prompt))
+        view.secrets_removed.connect(self._report_secrets)
         view.sampler_edited.connect(decoding.set_sampler)
         view.budget_edited.connect(decoding.set_max_tokens)
         view.many_wanted.connect(decoding.sample_many)
@@ -98,6 +100,10 @@ class GenerationPresenter(PanePresenter):
 
     def _point_at(self, candidate: Candidate | None) -> None:
         self.session.links.token_hovered.emit(candidate.token if candidate else None)
+
+    def _report_secrets(self, count: int) -> None:
+        text = ui_text("window.notation.secrets", count=count)
+        self.session.notification_raised.emit(Notification("generation", text, severity="warning"))
 
     def _generate_again(self, seed: int) -> None:
         """Generate the output of a seed from the beginning; the present output stays as a branch."""

@@ -13,8 +13,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QFrame,
     QHBoxLayout,
-    QLineEdit,
-    QPlainTextEdit,
     QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
@@ -29,6 +27,7 @@ from app.panes.generation.chip import prompt_chips
 from app.panes.generation.chip_view import ChipView
 from app.theme.buttons import push_button, tool_button
 from app.theme.labels import Label
+from app.widgets.clean_paste import CleanLineField, CleanTextField
 from app.widgets.elided_label import ElidedLabel
 from engine.decoding.values import Chat
 
@@ -42,10 +41,12 @@ class PromptBox(QWidget):
     Signals:
         edited(prompt): the user changed it; a `str` or a `Chat`.
         drafted(prompt): the user is typing; `edited` follows shortly after the last key.
+        secrets_removed(int): so many were removed from pasted text.
     """
 
     edited = Signal(object)
     drafted = Signal(object)
+    secrets_removed = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,7 +71,7 @@ class PromptBox(QWidget):
         self.text.setAccessibleName(ui_text("generation.prompt.name"))
         self.system = _field(ui_text("generation.prompt.system_hint"), 2)
         self.user = _field(ui_text("generation.prompt.user_hint"), 3)
-        self.assistant = QLineEdit(placeholderText=ui_text("generation.prompt.assistant_hint"))
+        self.assistant = CleanLineField(ui_text("generation.prompt.assistant_hint"))
         self.sees = push_button("", ui_text("generation.prompt.sees_tip"), role="link", checkable=True)
         self.tokens = ChipView(ui_text("generation.prompt.no_tokens"))
         self.tokens.setAccessibleName(ui_text("generation.prompt.tokens"))
@@ -156,6 +157,8 @@ class PromptBox(QWidget):
         for field in (self.text, self.system, self.user):
             field.textChanged.connect(self._on_typed)
             field.installEventFilter(self)
+        for source in (self.text, self.system, self.user, self.assistant):
+            source.secrets_removed.connect(self.secrets_removed)
         self.assistant.textChanged.connect(lambda _text: self._on_typed())
         self.assistant.editingFinished.connect(self.commit)
 
@@ -231,8 +234,10 @@ class PromptBox(QWidget):
         return super().eventFilter(watched, event)
 
 
-def _field(placeholder: str, lines: int) -> QPlainTextEdit:
-    field = QPlainTextEdit(placeholderText=placeholder, tabChangesFocus=True)
+def _field(placeholder: str, lines: int) -> CleanTextField:
+    field = CleanTextField()
+    field.setPlaceholderText(placeholder)
+    field.setTabChangesFocus(True)
     field.setProperty("role", "field")
     field.setFrameShape(QFrame.Shape.NoFrame)
     field.setFixedHeight(lines * QFontMetrics(theme.ui_font()).lineSpacing() + 18)

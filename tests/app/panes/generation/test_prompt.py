@@ -1,10 +1,12 @@
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 
 from app.catalogue import ui_text
 from app.panes.generation.prompt_box import PromptBox
 from engine.decoding.values import Chat
 
+KEY = "sk-" + "proj-AbC123dEf456GhI789jKl012"
 CHAT = Chat((("system", "Be terse."), ("user", "Describe Paul.")), "Sure: ")
 
 
@@ -89,3 +91,33 @@ def test_an_open_prompt_is_as_high_as_its_fields(qtbot, box):
     qtbot.waitExposed(box)
     assert box.sees.y() - box.text.geometry().bottom() < 2 * box.text.fontMetrics().lineSpacing()
     assert box.text.parentWidget().height() == box.text.height()
+
+
+def paste(field, text):
+    QGuiApplication.clipboard().setText(text)
+    field.paste()
+
+
+@pytest.mark.parametrize("name", ["text", "system", "user", "assistant"])
+def test_a_pasted_key_reaches_neither_the_prompt_nor_undo(box, name):
+    heard, drafts, field = [], [], getattr(box, name)
+    box.secrets_removed.connect(heard.append)
+    box.drafted.connect(drafts.append)
+    (box.as_text if name == "text" else box.as_chat).setChecked(True)
+    paste(field, f"Use {KEY} here")
+    box.commit()
+    assert KEY not in repr(box.prompt())
+    assert "here" in repr(box.prompt())
+    assert KEY not in repr(drafts)
+    assert heard == [1]
+    field.undo()
+    field.redo()
+    box.commit()
+    assert KEY not in repr(box.prompt())
+
+
+def test_what_is_typed_in_a_prompt_stays(qtbot, box):
+    box.fold.setChecked(True)
+    qtbot.keyClicks(box.text, f"Use {KEY} here")
+    box.commit()
+    assert box.prompt() == f"Use {KEY} here"
