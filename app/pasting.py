@@ -72,7 +72,9 @@ def notation_choice_of(grammar: GrammarPart) -> NotationChoice:
     return next(choice for choice in notation_choices() if choice.is_of(grammar))
 
 
-_LARGEST: Final = 200_000  # code points; it is read on the GUI thread
+_LARGEST: Final = 40_000  # code points that are read on the GUI thread; a worker reads longer texts
+_LARGEST_JSON: Final = 200_000  # of a text that begins as JSON or as a stream, which is read much faster
+_JSON_STARTS: Final = ("{", "[", "data:")
 _FENCE: Final = "```"
 _ROLES: Final = ("system", "user", "assistant")
 
@@ -210,10 +212,10 @@ class UnreadPaste:
 
 
 def intake_of(text: str) -> Intake | None:
-    """Return what is recognised in a text; None if it is too long to be read here."""
+    """Return what is recognised in a text; None if it is too long for the GUI thread, and a worker has to read it."""
     from engine.diagnosis.intake import Intake, IntakeError, read_intake  # start-up time
 
-    if len(text) > _LARGEST:
+    if len(text) > (_LARGEST_JSON if text[:_LARGEST].lstrip().startswith(_JSON_STARTS) else _LARGEST):
         return None
     try:
         return read_intake([text])

@@ -33,6 +33,7 @@ from engine.diagnosis.private_texts import without_secrets
 if TYPE_CHECKING:
     from app.dialogs.gallery_dialog import GalleryDialog
     from engine.diagnosis.case import RequestConstraint
+    from engine.diagnosis.intake import Intake
 
 SESSION = "session"
 
@@ -251,9 +252,11 @@ class Files(QObject):
 
     Signals:
         intake_wanted(Path): a file was dropped that is neither a document nor a grammar.
+        long_opened(text): a grammar was opened that is too long to be read as a request here.
     """
 
     intake_wanted = Signal(Path)
+    long_opened = Signal(str)
 
     def __init__(self, session: Session, settings: Settings, window: QWidget) -> None:
         super().__init__(window)
@@ -307,9 +310,13 @@ class Files(QObject):
                 removed = self._document.open(path)
             else:
                 document, removed = without_secrets(file.read_grammar(path))
-                document = self._taken_out(document)
+                text = document.grammar.text
+                intake = intake_of(text)
+                document = document if intake is None else self._taken_out(document, intake)
                 model = ModelPart(spec=self._session.decoding.spec or self._settings.preferences.model)
                 self._document.replace(msgspec.structs.replace(document, model=model))
+                if intake is None:
+                    self.long_opened.emit(text)
         except DocumentError as error:
             self._session.notification_raised.emit(Notification("window", str(error)))
             if not exists(path):
@@ -321,10 +328,9 @@ class Files(QObject):
         self._settings.remember_file(path)
         return True
 
-    def _taken_out(self, document: DocumentFile) -> DocumentFile:
+    def _taken_out(self, document: DocumentFile, intake: Intake) -> DocumentFile:
         """Return a document with the grammar and the settings of the request that its text is; others unchanged."""
-        intake = intake_of(document.grammar.text)
-        request = None if intake is None else read_paste(document.grammar.text, intake)
+        request = read_paste(document.grammar.text, intake)
         if request is None or not request.constraints[0].pointer:
             return document
         constraint = request.constraints[0]

@@ -238,6 +238,7 @@ class MainWindow(QMainWindow):
         session.notification_withdrawn.connect(self.banners.withdraw)
         self.files.intake_wanted.connect(self.failure_intake.open_file)
         self.notation_menu.intake_wanted.connect(self.failure_intake.open_text)
+        self.files.long_opened.connect(self.notation_menu.read_long)
         self.settings.on_failure = self._on_settings_failed
         self.panes.editor.text_edited.connect(self._end_greeting)
         self.status_line.cancel_clicked.connect(session.cancel_background)

@@ -44,11 +44,13 @@ from app.theme.buttons import push_button
 from app.theme.labels import plain_text
 from app.window.files import Files
 from app.window.toolbar import Toolbar
+from app.workers.requests.judge import IntakeAnswer, IntakeRequest
 from engine.notations import NOTATIONS
 
 if TYPE_CHECKING:
     from app.dialogs.notation_dialog import ConversionChoice, NotationDialog
     from engine.diagnosis.case import RequestConstraint
+    from engine.diagnosis.intake import Intake
 
 
 class NotationMenu(QObject):
@@ -179,17 +181,47 @@ class NotationMenu(QObject):
         self._hide_hint()
 
     def _on_pasted(self, text: str) -> None:
-        """Switch to the notation that pasted text looks like, or unwrap it."""
+        """Switch to the notation that pasted text looks like, or unwrap it; a worker reads a long text."""
         tests_removed = self._detach_example()
-        grammar = self._document.content.grammar
         self._is_settled = False
         intake = intake_of(text)
-        request = None if intake is None else read_paste(text, intake)
+        if intake is None:
+            self.read_long(text, without_tests=tests_removed)
+        else:
+            self._take_pasted(text, intake, tests_removed=tests_removed)
+
+    def read_long(self, text: str, *, without_tests: bool = False) -> None:
+        """Let a worker read a text of the editor that is too long for the GUI thread, and say so.
+
+        Args:
+            text: the text; the answer is dropped if it was changed.
+            without_tests: whether the tests of an example were removed.
+        """
+
+        def take(answer: IntakeAnswer) -> None:
+            if self._document.content.grammar.text == text:
+                self._hide_hint()
+                self._take_pasted(text, answer.intake, tests_removed=without_tests)
+
+        self._editor.notation_hint.show_message(ui_text("window.notation.reading", count=len(text)))
+        pending = self._session.worker_pool.judge.ask(IntakeRequest(text), self)
+        pending.then(take).lost(lambda _request: self._hide_hint())
+
+    def _take_pasted(self, text: str, intake: Intake, *, tests_removed: bool) -> None:
+        """Switch to the notation that pasted text looks like, or unwrap it.
+
+        Args:
+            text: the text, which is in the editor.
+            intake: what is recognised in it.
+            tests_removed: whether the tests of an example were removed.
+        """
+        grammar = self._document.content.grammar
+        request = read_paste(text, intake)
         if request is not None:
             self._take(request, request.constraints[0], without_tests=tests_removed)
             return
         describes_json = NOTATIONS[grammar.notation].describes_json
-        unread = None if intake is None else read_unread(intake, describes_json=describes_json)
+        unread = read_unread(intake, describes_json=describes_json)
         if unread is not None:
             self._show_unread(text, unread)
             return

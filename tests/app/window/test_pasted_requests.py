@@ -162,3 +162,28 @@ def test_a_secret_in_a_checked_output_is_removed(desk, tmp_path):
     dialog.read_file(path)
     assert KEY not in dialog.text.toPlainText()
     assert dialog.secrets.text() == ui_text("window.notation.secrets", count=2)
+
+
+def test_a_worker_reads_a_long_text_that_is_pasted_or_opened(desk, tmp_path):
+    desk.open("a+b")
+    body = json.dumps({"prompt": "x" * 250_000, "guided_json": SCHEMA, "max_tokens": 20})
+    paste(desk, body)
+    content = desk.document.content
+    assert content.grammar.text == body
+    assert ui_text("window.notation.reading", count=len(body)) in desk.panes.editor.notation_hint.title_label.text()
+    desk.wait(lambda: desk.document.content.max_tokens == 20)
+    assert json.loads(desk.document.content.grammar.text) == SCHEMA
+    path = tmp_path / "request.json"
+    path.write_text(body.replace("20}", "21}"))
+    assert desk.window.files.open(path)
+    desk.wait(lambda: desk.document.content.max_tokens == 21)
+    assert json.loads(desk.document.content.grammar.text) == SCHEMA
+
+
+def test_the_answer_about_a_long_text_is_dropped_once_the_text_is_another(desk):
+    desk.open("a+b")
+    paste(desk, json.dumps({"prompt": "x" * 250_000, "guided_json": SCHEMA, "max_tokens": 20}))
+    paste(desk, "c+d")
+    desk.wait(lambda: not desk.session.worker_pool.judge.pending)
+    assert desk.document.content.grammar.text == "c+d"
+    assert desk.document.content.max_tokens != 20
