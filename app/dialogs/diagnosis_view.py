@@ -6,7 +6,7 @@ The sentence and the fix are in the banner above. The details scroll, so that th
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -158,9 +158,9 @@ class DiagnosisView(QScrollArea):
         for row, violation in enumerate(self._violations[:MOST_ROWS]):
             before = text[: violation.start]
             line, column = before.count("\n") + 1, violation.start - before.rfind("\n")
-            where = push_button(f"{line}:{column}", ui_text("dialogs.check.place_tip"), role="link")
+            show, tip = partial(self.place_wanted.emit, violation), ui_text("dialogs.check.place_tip")
+            where = push_button(f"{line}:{column}", tip, role="link", clicked=show)
             where.setAccessibleName(ui_text("dialogs.check.place_name", line=line, column=column))
-            where.clicked.connect(partial(self.place_wanted.emit, violation))
             self.place_buttons.append(where)
             grid.addWidget(where, row, 0)
             sentence = Label(prose(violation.sentence), wraps=True, is_html=True)
@@ -181,14 +181,13 @@ class DiagnosisView(QScrollArea):
             grid.addWidget(more, MOST_ROWS, 1)
 
     def _repair(self, fix: ViolationFix) -> QWidget:
-        button = _fix_button(fix.title.replace("`", ""))
-        button.clicked.connect(partial(self.repair_wanted.emit, fix))
+        button = _fix_button(fix.title.replace("`", ""), partial(self.repair_wanted.emit, fix))
         self.repair_buttons.append(button)
         return button
 
     def _schema_repair(self, fix: ViolationFix) -> QWidget:
-        button = _fix_button(ui_text("dialogs.check.schema_repair", title=fix.title.replace("`", "")))
-        button.clicked.connect(partial(self.schema_repair_wanted.emit, fix))
+        title = ui_text("dialogs.check.schema_repair", title=fix.title.replace("`", ""))
+        button = _fix_button(title, partial(self.schema_repair_wanted.emit, fix))
         self.schema_buttons.append(button)
         return button
 
@@ -206,9 +205,9 @@ class DiagnosisView(QScrollArea):
             button.setEnabled(False)
 
 
-def _fix_button(title: str) -> QPushButton:
+def _fix_button(title: str, clicked: Callable[[], object]) -> QPushButton:
     """Return a button with a title, which is shortened; its tip has all of it."""
     shown = title if len(title) <= _LONGEST_REPAIR else title[: _LONGEST_REPAIR - 1] + "…"
-    button = push_button(shown, title)
+    button = push_button(shown, title, clicked=clicked)
     button.setAccessibleName(title)
     return button

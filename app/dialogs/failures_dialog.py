@@ -47,9 +47,9 @@ class FailuresDialog(FilterDialog):
         self.threads.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.grammar = _preview(ui_text("common.word.grammar"))
         self.output = _preview(ui_text("common.word.output"))
-        self.open_button = push_button(ui_text("dialogs.failures.open"), role="primary")
+        self.open_button = push_button(ui_text("dialogs.failures.open"), role="primary", clicked=self.accept)
         self.open_button.setDefault(True)
-        self.cancel_button = push_button(ui_text("common.button.cancel"))
+        self.cancel_button = push_button(ui_text("common.button.cancel"), clicked=self.reject)
         self._lay_out()
         for sample in self._samples:
             item = QListWidgetItem(unmarked(sample.title))
@@ -58,8 +58,6 @@ class FailuresDialog(FilterDialog):
             self.list.addItem(item)
         self.list.currentRowChanged.connect(lambda _row: self._show())
         self.list.itemDoubleClicked.connect(lambda _item: self.accept())
-        self.open_button.clicked.connect(self.accept)
-        self.cancel_button.clicked.connect(self.reject)
         self.list.setCurrentRow(0)
         self.field.setFocus()
 

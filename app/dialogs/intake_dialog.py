@@ -6,6 +6,7 @@ is missing; what can be read in several ways has one question, whose answers are
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
@@ -254,9 +255,8 @@ class IntakeDialog(QDialog):
     def _add_question(self, question: IntakeQuestion) -> None:
         banner = self._say(question.text, "hint", ui_text("dialogs.intake.question"))
         for option in question.options:
-            button = push_button(question.label(option))
+            button = push_button(question.label(option), clicked=partial(self._answer, question, option))
             button.setObjectName(option)
-            button.clicked.connect(lambda _checked=False, option=option: self._answer(question, option))
             self.answer_buttons.append(button)
             banner.add_control(button)
 

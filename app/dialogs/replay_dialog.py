@@ -613,8 +613,7 @@ class ReplayDialog(QDialog):
             options.addWidget(button)
             button.toggled.connect(lambda _checked: self._on_edited())
         tip = ui_text("dialogs.check.file_tip")
-        self.file_button = push_button(ui_text("dialogs.check.file"), tip, role="link")
-        self.file_button.clicked.connect(self._choose_file)
+        self.file_button = push_button(ui_text("dialogs.check.file"), tip, role="link", clicked=self._choose_file)
         options.addWidget(self.file_button)
         options.addStretch()
         options.addWidget(Label(ui_text("dialogs.check.budget")))
@@ -643,18 +642,20 @@ class ReplayDialog(QDialog):
 
     def _build_buttons(self) -> None:
         self.place_button = push_button(
-            ui_text("common.button.show_in_grammar"), ui_text("dialogs.check.show_place_tip")
+            ui_text("common.button.show_in_grammar"),
+            ui_text("dialogs.check.show_place_tip"),
+            clicked=self._show_place,
         )
-        self.test_button = push_button(ui_text("dialogs.check.keep_test"), ui_text("dialogs.check.keep_test_tip"))
-        self.copy_button = push_button(ui_text("dialogs.check.copy"), ui_text("dialogs.check.copy_tip"))
+        self.test_button = push_button(
+            ui_text("dialogs.check.keep_test"), ui_text("dialogs.check.keep_test_tip"), clicked=self._keep_as_test
+        )
+        self.copy_button = push_button(
+            ui_text("dialogs.check.copy"), ui_text("dialogs.check.copy_tip"), clicked=self._copy
+        )
         tip = ui_text("dialogs.check.open_tip")
-        self.open_button = push_button(ui_text("dialogs.check.open"), tip, role="primary")
-        close = push_button(ui_text("common.button.close"), ui_text("dialogs.check.close_tip"))
-        self.place_button.clicked.connect(self._show_place)
-        self.test_button.clicked.connect(self._keep_as_test)
-        self.copy_button.clicked.connect(self._copy)
-        self.open_button.clicked.connect(self._open)
-        close.clicked.connect(self.reject)
+        self.open_button = push_button(ui_text("dialogs.check.open"), tip, role="primary", clicked=self._open)
+        tip = ui_text("dialogs.check.close_tip")
+        close = push_button(ui_text("common.button.close"), tip, clicked=self.reject)
         self._buttons = QWidget()
         buttons = QHBoxLayout(self._buttons)
         buttons.setContentsMargins(0, 0, 0, 0)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -474,11 +475,13 @@ class Files(QObject):
         """List the recent documents."""
         menu.clear()
         for name in self._settings.preferences.recent:
-            action = menu.addAction(Path(name).stem)
-            action.setToolTip(plain_text(name))
-            action.triggered.connect(lambda _checked=False, name=name: self.may_leave() and self.open(Path(name)))
+            menu.addAction(Path(name).stem, partial(self._reopen, Path(name))).setToolTip(plain_text(name))
         if menu.isEmpty():
             menu.addAction(ui_text("window.main.no_recent")).setEnabled(False)
+
+    def _reopen(self, path: Path) -> None:
+        if self.may_leave():
+            self.open(path)
 
     def _begin_with(self, example: Example) -> None:
         if self.may_leave():

@@ -8,6 +8,7 @@ that the vocabulary is the cause.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QWidget
@@ -93,20 +94,20 @@ class ModelMenu(QObject):
             action = menu.addAction(
                 info.title
                 if is_here
-                else ui_text("window.model.size", name=info.title, megabytes=info.size_bytes / 1e6)
+                else ui_text("window.model.size", name=info.title, megabytes=info.size_bytes / 1e6),
+                partial(self.open, info.spec),
             )
             action.setToolTip(plain_text(info.description))
             action.setCheckable(True)
             action.setChecked(served is not None and served.spec == info.spec)
-            action.triggered.connect(lambda _checked=False, spec=info.spec: self.open(spec))
         menu.addSeparator()
-        menu.addAction(ui_text("window.model.open_folder")).triggered.connect(self._choose_folder)
-        menu.addAction(ui_text("window.model.open_gguf")).triggered.connect(self._choose_file)
-        menu.addAction(ui_text("window.model.open_hub")).triggered.connect(self._choose_id)
-        menu.addAction(ui_text("window.model.open_tokenizer")).triggered.connect(self._choose_tokenizer)
+        menu.addAction(ui_text("window.model.open_folder"), self._choose_folder)
+        menu.addAction(ui_text("window.model.open_gguf"), self._choose_file)
+        menu.addAction(ui_text("window.model.open_hub"), self._choose_id)
+        menu.addAction(ui_text("window.model.open_tokenizer"), self._choose_tokenizer)
         if self._decoding.model_is_loading:
             menu.addSeparator()
-            menu.addAction(ui_text("window.model.cancel_loading")).triggered.connect(self._decoding.cancel_model)
+            menu.addAction(ui_text("window.model.cancel_loading"), self._decoding.cancel_model)
 
     def open(self, spec: str) -> None:
         """Load a model, and use it for later starts."""

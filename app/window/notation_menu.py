@@ -323,11 +323,11 @@ class NotationMenu(QObject):
         """Offer the grammars of a request with several ones."""
         self.tools_menu.clear()
         for constraint in request.constraints:
-            action = self.tools_menu.addAction(plain_text(constraint.tool or request.wrapper(constraint)))
-            action.triggered.connect(partial(self._choose_tool, request, constraint))
+            name = plain_text(constraint.tool or request.wrapper(constraint))
+            self.tools_menu.addAction(name, partial(self._choose_tool, request, constraint))
         self.tools_button.setVisible(len(request.constraints) > 1)
 
-    def _choose_tool(self, request: PastedRequest, constraint: RequestConstraint, _checked: bool = False) -> None:
+    def _choose_tool(self, request: PastedRequest, constraint: RequestConstraint) -> None:
         restore = self._settings_before
         self._editor.edit.undo()
         self._settings_before = restore

@@ -117,9 +117,8 @@ class TargetMenu(QObject):
             text = _version_text(record, version)
             menu.addAction(self._entry(menu, text, "", partial(self.choose, target, version), is_on=is_on))
         menu.addSeparator()
-        other = menu.addAction(ui_text("window.target.other"))
+        other = menu.addAction(ui_text("window.target.other"), self.ask_version)
         other.setToolTip(plain_text(ui_text("window.target.other_tip")))
-        other.triggered.connect(lambda _checked=False: self.ask_version())
 
     @staticmethod
     def _entry(menu: QMenu, text: str, tip: str, chosen: Callable[[], object], *, is_on: bool) -> QAction:

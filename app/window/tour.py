@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPointF, QRect, QRectF, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -40,7 +40,6 @@ class TourFrame(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
         self._target, self._card = QRect(), QRect()
-        theme.themes.changed.connect(self.update)
         self.hide()
 
     @property
@@ -101,10 +100,6 @@ class TourCard(QFrame):
         next_wanted(), back_wanted(), end_wanted(): the buttons; also Return and the arrow keys, and Escape.
     """
 
-    next_wanted = Signal()
-    back_wanted = Signal()
-    end_wanted = Signal()
-
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self.setProperty("role", "tour")
@@ -135,9 +130,8 @@ class TourCard(QFrame):
         row.addStretch(1)
         row.addWidget(self.back_button)
         row.addWidget(self.next_button)
-        self.next_button.clicked.connect(self.next_wanted)
-        self.back_button.clicked.connect(self.back_wanted)
-        self.skip_button.clicked.connect(self.end_wanted)
+        self.next_wanted, self.back_wanted = self.next_button.clicked, self.back_button.clicked
+        self.end_wanted = self.skip_button.clicked
         self.hide()
 
     def show_stop(self, title: str, text: str, number: int, count: int) -> None:

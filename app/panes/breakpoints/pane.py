@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -122,7 +123,7 @@ class BreakpointsPane(QFrame):
         super().__init__(parent)
         self.setProperty("role", "panel")
         self.model = BreakpointsModel(self)
-        self.table = _Table(self.model)
+        self.table = _Table(self.model, toggle=self._switch, remove=self._remove_selected, go_to=self._activate)
         self.add = tool_button(ui_text("breakpoints.pane.add.label"), role="outlined")
         self.remove = tool_button(ui_text("common.button.remove"), role="outlined", clicked=self._remove_selected)
         set_tip(self.add, ui_text("breakpoints.pane.add.tip"), "run.breakpoint")
@@ -174,9 +175,6 @@ class BreakpointsPane(QFrame):
     def _connect(self) -> None:
         self.add_wanted = self.add.clicked
         self.model.switched.connect(self._switch)
-        self.table.remove_wanted.connect(self._remove_selected)
-        self.table.switch_wanted.connect(self._switch)
-        self.table.go_wanted.connect(self._activate)
         self.table.doubleClicked.connect(lambda index: self._activate(index.row()))
         self.table.selectionModel().selectionChanged.connect(lambda _now, _before: self._enable())
 
@@ -198,14 +196,25 @@ class BreakpointsPane(QFrame):
 
 
 class _Table(QTableView):
-    """Space toggles, Del removes, Return goes to the position, on every platform."""
+    """Space toggles, Del removes, Return goes to the position, on every platform.
 
-    switch_wanted = Signal(int)
-    remove_wanted = Signal()
-    go_wanted = Signal(int)
+    Args:
+        model: the breakpoints.
+        toggle: receives the row to toggle.
+        remove: removes the selected rows.
+        go_to: receives the row to go to.
+    """
 
-    def __init__(self, model: BreakpointsModel) -> None:
+    def __init__(
+        self,
+        model: BreakpointsModel,
+        *,
+        toggle: Callable[[int], None],
+        remove: Callable[[], None],
+        go_to: Callable[[int], None],
+    ) -> None:
         super().__init__()
+        self._toggle, self._remove, self._go_to = toggle, remove, go_to
         self.setModel(model)
         self.setAccessibleName(ui_text("breakpoints.pane.name"))
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -227,11 +236,11 @@ class _Table(QTableView):
         row = self.currentIndex().row()
         match event.key():
             case Qt.Key.Key_Delete | Qt.Key.Key_Backspace:
-                self.remove_wanted.emit()
+                self._remove()
             case Qt.Key.Key_Space if row >= 0:
-                self.switch_wanted.emit(row)
+                self._toggle(row)
             case Qt.Key.Key_Return | Qt.Key.Key_Enter if row >= 0:
-                self.go_wanted.emit(row)
+                self._go_to(row)
             case _:
                 super().keyPressEvent(event)
 

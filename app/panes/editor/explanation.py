@@ -480,12 +480,11 @@ class _Tree(QTreeView):
             return
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        go_to_source = menu.addAction(ui_text("editor.explanation.go_to_source"))
-        go_to_source.triggered.connect(lambda: self.chosen.emit(index))
-        target: QAction = menu.addAction(ui_text("editor.explanation.go_to_definition"))
+        menu.addAction(ui_text("editor.explanation.go_to_source"), lambda: self.chosen.emit(index))
+        to_definition = ui_text("editor.explanation.go_to_definition")
+        target: QAction = menu.addAction(to_definition, lambda: self.target_chosen.emit(index))
         target.setEnabled(model.phrase(index).target is not None)
-        target.triggered.connect(lambda: self.target_chosen.emit(index))
-        menu.addAction(ui_text("common.button.copy")).triggered.connect(lambda: self.copy_wanted.emit(index))
+        menu.addAction(ui_text("common.button.copy"), lambda: self.copy_wanted.emit(index))
         menu.popup(event.globalPos())
 
     def _is_on_words(self, index: QModelIndex, position: QPoint) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
@@ -84,10 +85,9 @@ class SymbolNavigation(QObject):
         menu.addSeparator()
         source = SourceText(self._edit.text())
         for span in name.occurrences[:_MOST_LISTED]:
-            action = QAction(self._entry(source, span, is_definition=span in name.definitions), menu)
-            action.triggered.connect(lambda _checked=False, span=span: self._go_to(span))
-            action.hovered.connect(lambda span=span: self._edit.show_hover((span,)))
-            menu.addAction(action)
+            text = self._entry(source, span, is_definition=span in name.definitions)
+            action = menu.addAction(text, partial(self._go_to, span))
+            action.hovered.connect(partial(self._edit.show_hover, (span,)))
         if len(name.occurrences) > _MOST_LISTED:
             more = ui_text("common.fragment.and_more", count=len(name.occurrences) - _MOST_LISTED)
             menu.addAction(more).setEnabled(False)

@@ -153,7 +153,6 @@ class SpellingsTable(QTableView):
         self.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
         self.horizontalHeader().setHighlightSections(False)
         self.horizontalHeader().setMinimumSectionSize(40)
-        theme.themes.changed.connect(self.viewport().update)
 
     def show_answer(self, answer: SpellingsAnswer | None) -> None:
         """Replace the spellings."""

@@ -151,7 +151,6 @@ class Legend(QWidget):
         super().__init__(parent)
         self._by = ChipColours.PROBABILITY
         self.show_scale(self._by)
-        theme.themes.changed.connect(self.update)
 
     def show_scale(self, by: ChipColours) -> None:
         """Show another scale."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QGuiApplication, QResizeEvent
+from PySide6.QtGui import QActionGroup, QFontMetrics, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
@@ -153,11 +154,10 @@ class OutputBox(QWidget):
         menu.setToolTipsVisible(True)
         self._choices = QActionGroup(menu)
         for by, scale in SCALES.items():
-            action = menu.addAction(scale.title)
+            action = menu.addAction(scale.title, partial(self.colours_chosen.emit, by.value))
             action.setToolTip(plain_text(scale.tip))
             action.setCheckable(True)
             action.setData(by.value)
-            action.triggered.connect(lambda _checked=False, by=by: self.colours_chosen.emit(by.value))
             self._choices.addAction(action)
         give_menu(self.colours, menu)
         self.set_colours(ChipColours.PROBABILITY)
@@ -408,31 +408,28 @@ class BranchStrip(QWidget):
         same = f"“{prompt}”" if prompt else ui_text("generation.branches.fragment.no_prompt")
         text = f"{archived.model if archived.model != self._model else same}: {_text_of(archived.steps)}"
         elided = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, _ARCHIVED_WIDTH)
-        button = tool_button(elided, _archived_tip(archived), role="archived")
-        button.clicked.connect(lambda: self.archived_clicked.emit(archived))
-        return button
+        choose = partial(self.archived_clicked.emit, archived)
+        return tool_button(elided, _archived_tip(archived), role="archived", clicked=choose)
 
     def _button(self, branch: Branch) -> QToolButton:
         font = theme.mono_font(-0.5)
         font.setStrikeOut(branch.illegal)
         elided = QFontMetrics(font).elidedText(branch.text, Qt.TextElideMode.ElideRight, _BUTTON_WIDTH)
-        button = tool_button(elided, _tip(branch), role="chip")
+        choose = partial(self.branch_clicked.emit, branch.leaf)
+        button = tool_button(elided, _tip(branch), role="chip", clicked=choose)
         button.setFont(font)
-        button.clicked.connect(lambda: self.branch_clicked.emit(branch.leaf))
         return button
 
     def _fill_menu(self, branches: tuple[Branch, ...], archived: tuple[ArchivedBranch, ...]) -> None:
         self._menu.clear()
         for branch in branches:
-            action = QAction(_plain(f"{_cut(branch.text)}   {_origin(branch)}"), self._menu)
-            action.triggered.connect(lambda _checked=False, leaf=branch.leaf: self.branch_clicked.emit(leaf))
-            self._menu.addAction(action)
+            text = _plain(f"{_cut(branch.text)}   {_origin(branch)}")
+            self._menu.addAction(text, partial(self.branch_clicked.emit, branch.leaf))
         if archived:
             self._menu.addSeparator()
         for one in archived:
-            action = QAction(_plain(f"{_cut(_text_of(one.steps))}   {_cut(name_of(one))}"), self._menu)
-            action.triggered.connect(lambda _checked=False, one=one: self.archived_clicked.emit(one))
-            self._menu.addAction(action)
+            text = _plain(f"{_cut(_text_of(one.steps))}   {_cut(name_of(one))}")
+            self._menu.addAction(text, partial(self.archived_clicked.emit, one))
         self._more.setText(f"+{len(branches) + len(archived)}")
         self._more.setVisible(bool(branches or archived))
 

@@ -46,11 +46,9 @@ class Processors(QObject):
         self._window = parent
         self._view = DecodeView()
         self._dialog: ProcessorsDialog | None = None
-        self.button = tool_button(ui_text("generation.processors.button"), "", role="outlined")
-        self.chip = tool_button("", "", role="chip")
+        self.button = tool_button(ui_text("generation.processors.button"), "", role="outlined", clicked=self.open)
+        self.chip = tool_button("", "", role="chip", clicked=self.open)
         self.notice = Banner("warning", closable=True)
-        for opener in (self.button, self.chip):
-            opener.clicked.connect(self.open)
         self.show_view(self._view)
 
     def show_view(self, view: DecodeView) -> None:

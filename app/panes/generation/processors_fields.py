@@ -216,9 +216,9 @@ class Fields(QStackedWidget):
         layout.addWidget(title)
         layout.addWidget(about)
         if stage.is_sampler:
-            sampler = push_button(ui_text("generation.fields.sampler"), ui_text("generation.fields.sampler_tip"))
+            text, tip = ui_text("generation.fields.sampler"), ui_text("generation.fields.sampler_tip")
+            sampler = push_button(text, tip, clicked=self.sampler_wanted.emit)
             sampler.setAutoDefault(False)
-            sampler.clicked.connect(self.sampler_wanted)
             layout.addWidget(sampler, 0, Qt.AlignmentFlag.AlignLeft)
         else:
             layout.addWidget(self._content(stage))

@@ -7,6 +7,7 @@ then, and in which rule.
 from __future__ import annotations
 
 import html
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -185,9 +186,9 @@ class WhyPanel(QFrame):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACE_XS)
         for span in spans[:_MOST_SPANS]:
-            button = tool_button(self._excerpt(span), ui_text("generation.why.show"), role="chip")
+            show = partial(self.span_wanted.emit, span)
+            button = tool_button(self._excerpt(span), ui_text("generation.why.show"), role="chip", clicked=show)
             button.setFont(theme.mono_font())
-            button.clicked.connect(lambda _checked=False, span=span: self.span_wanted.emit(span))
             layout.addWidget(button)
         if len(spans) > _MOST_SPANS:
             layout.addWidget(_label(words(_more(len(spans) - _MOST_SPANS), Role.MUTED)))
@@ -231,11 +232,11 @@ class WhyPanel(QFrame):
         return row
 
     def _span_button(self, text: str, tip: str, spans: tuple[Span, ...]) -> QWidget:
-        button = tool_button(text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…", tip, role="chip")
+        shown = text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
+        show = partial(self.span_wanted.emit, spans[0]) if spans else None
+        button = tool_button(shown, tip, role="chip", clicked=show)
         button.setFont(theme.mono_font())
         button.setEnabled(bool(spans))
-        if spans:
-            button.clicked.connect(lambda _checked=False, span=spans[0]: self.span_wanted.emit(span))
         return button
 
     def _add_fact(self, name: str, value: QWidget) -> None:

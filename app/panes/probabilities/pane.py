@@ -283,7 +283,6 @@ class Waterfall(QWidget):
         layout.setSpacing(theme.SPACE_XS)
         layout.addWidget(title)
         layout.addWidget(self.table)
-        theme.themes.changed.connect(self.table.viewport().update)
 
     def show_position(self, position: Position | None) -> None:
         """Show the effects of the stages at a position."""

@@ -141,7 +141,6 @@ class ProblemsPane(QWidget):
         delegate_focus(self, self.table)
         self.table.clicked.connect(self._click)
         self.table.entered_by_key.connect(self._activate)
-        theme.themes.changed.connect(self.table.viewport().update)
 
     def show_diagnostics(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
         """List findings about a text."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import (
-    QAction,
     QFontMetrics,
     QGuiApplication,
     QHideEvent,
@@ -271,7 +271,6 @@ class StringTestsPane(QWidget):
     """
 
     edited = Signal(tuple)
-    span_wanted = Signal(Span)
     suggestions_wanted = Signal(SuggestionKind)
     summary_changed = Signal(str)
     watched = Signal(bool)
@@ -283,7 +282,7 @@ class StringTestsPane(QWidget):
         self._error = ""
         self.undo_stack = QUndoStack(self)
         self.model = TextsModel(self)
-        self.table = TextsTable()
+        self.table = TextsTable(self)
         self.table.setModel(self.model)
         self.table.setItemDelegateForColumn(TextsColumn.TEXT, TextDelegate(self.table))
         self.summary = Label()
@@ -445,10 +444,10 @@ class StringTestsPane(QWidget):
         bar = QFrame()
         bar.setProperty("role", "bar")
         self.buttons = {
-            "add": tool_button(ui_text("common.button.add")),
-            "paste": tool_button(ui_text("test_strings.button.paste.label")),
-            "duplicate": tool_button(ui_text("test_strings.button.duplicate.label")),
-            "remove": tool_button(ui_text("common.button.remove")),
+            "add": tool_button(ui_text("common.button.add"), clicked=self.add),
+            "paste": tool_button(ui_text("test_strings.button.paste.label"), clicked=self.paste),
+            "duplicate": tool_button(ui_text("test_strings.button.duplicate.label"), clicked=self.duplicate),
+            "remove": tool_button(ui_text("common.button.remove"), clicked=self.remove),
         }
         for name, button in self.buttons.items():
             set_tip(button, ui_text(f"test_strings.button.{name}.tip"), f"tests.{name}")
@@ -514,32 +513,16 @@ class StringTestsPane(QWidget):
         menu.setToolTipsVisible(True)
         for kind in _KINDS:
             key = kind.name.lower()
-            action = QAction(ui_text(f"test_strings.kind.{key}.label"), menu)
+            action = menu.addAction(ui_text(f"test_strings.kind.{key}.label"), partial(self.suggest, kind))
             action.setToolTip(plain_text(ui_text(f"test_strings.kind.{key}.tip")))
-            action.triggered.connect(lambda _checked=False, kind=kind: self.suggest(kind))
-            menu.addAction(action)
         return menu
 
     def _connect(self) -> None:
-        for name, slot in (
-            ("add", self.add),
-            ("paste", self.paste),
-            ("duplicate", self.duplicate),
-            ("remove", self.remove),
-        ):
-            self.buttons[name].clicked.connect(lambda _checked=False, slot=slot: slot())
         self.model.typed.connect(self._on_typed)
         self.table.clicked.connect(self._on_clicked)
-        self.table.add_wanted.connect(self.add)
-        self.table.paste_wanted.connect(self.paste)
-        self.table.remove_wanted.connect(self.remove)
-        self.table.duplicate_wanted.connect(self.duplicate)
-        self.table.toggle_wanted.connect(self.toggle)
-        self.table.undo_wanted.connect(self.undo_stack.undo)
-        self.table.redo_wanted.connect(self.undo_stack.redo)
         self.table.customContextMenuRequested.connect(self._open_menu)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._show_buttons())
-        self.coverage.span_wanted.connect(self.span_wanted)
+        self.span_wanted = self.coverage.span_wanted
         self.generated_chosen = self.coverage.choice.chosen
         self.suggestions.taken.connect(self._take_suggestions)
         theme.themes.changed.connect(self._apply_theme)
@@ -628,9 +611,7 @@ class StringTestsPane(QWidget):
             (ui_text("test_strings.button.duplicate.label"), self.duplicate),
             (ui_text("common.button.remove"), self.remove),
         ):
-            action = menu.addAction(text)
-            action.triggered.connect(lambda _checked=False, slot=slot: slot())
-            action.setEnabled(bool(self.table.selected_rows()))
+            menu.addAction(text, slot).setEnabled(bool(self.table.selected_rows()))
         menu.popup(self.table.viewport().mapToGlobal(position))
 
     def showEvent(self, event: QShowEvent) -> None:

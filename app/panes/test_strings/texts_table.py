@@ -1,11 +1,12 @@
-"""The table of test strings, which turns keys into signals."""
+"""The table of test strings, which turns keys into calls of its owner."""
 
 from __future__ import annotations
 
 from enum import Enum
+from typing import Protocol
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QKeySequence, QPainter, QPen
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QKeySequence, QPainter, QPen, QUndoStack
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
     QAbstractItemView,
@@ -29,24 +30,33 @@ _VISIBLE_AFTER = 6  # characters that stay visible after the mark
 Index = QModelIndex | QPersistentModelIndex
 
 
+class TextsEditor(Protocol):
+    """What the keys of the table do."""
+
+    undo_stack: QUndoStack
+
+    def add(self) -> None:
+        """Insert a test string."""
+
+    def paste(self) -> None:
+        """Add the lines of the clipboard."""
+
+    def remove(self) -> None:
+        """Remove the selected ones."""
+
+    def duplicate(self) -> None:
+        """Duplicate the selected ones."""
+
+    def toggle(self) -> None:
+        """Expect the opposite of the selected ones."""
+
+
 class TextsTable(QTableView):
-    """A table in which whole rows are selected.
+    """A table in which whole rows are selected; its keys call an editor."""
 
-    Signals:
-        add_wanted(), paste_wanted(), remove_wanted(), duplicate_wanted(), toggle_wanted(), undo_wanted(),
-        redo_wanted(): the key of this command was pressed.
-    """
-
-    add_wanted = Signal()
-    paste_wanted = Signal()
-    remove_wanted = Signal()
-    duplicate_wanted = Signal()
-    toggle_wanted = Signal()
-    undo_wanted = Signal()
-    redo_wanted = Signal()
-
-    def __init__(self) -> None:
+    def __init__(self, editor: TextsEditor) -> None:
         super().__init__()
+        self._editor = editor
         self.setAccessibleName(ui_text("test_strings.table.name"))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -79,25 +89,25 @@ class TextsTable(QTableView):
         self.edit(self.currentIndex().siblingAtColumn(TextsColumn.TEXT))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Emit the signals of the commands."""
+        """Call the editor."""
         row = self.currentIndex().row()
         key = event.key()
         if self.state() == QAbstractItemView.State.EditingState:
             super().keyPressEvent(event)  # a key that the open editor does not handle, such as Return
         elif event.matches(QKeySequence.StandardKey.Paste):
-            self.paste_wanted.emit()
+            self._editor.paste()
         elif event.matches(QKeySequence.StandardKey.Undo):
-            self.undo_wanted.emit()
+            self._editor.undo_stack.undo()
         elif event.matches(QKeySequence.StandardKey.Redo):
-            self.redo_wanted.emit()
+            self._editor.undo_stack.redo()
         elif key == Qt.Key.Key_Insert:
-            self.add_wanted.emit()
+            self._editor.add()
         elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
-            self.remove_wanted.emit()
+            self._editor.remove()
         elif key == Qt.Key.Key_D and event.modifiers() == Qt.KeyboardModifier.ControlModifier:
-            self.duplicate_wanted.emit()
+            self._editor.duplicate()
         elif key == Qt.Key.Key_Space:
-            self.toggle_wanted.emit()
+            self._editor.toggle()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2) and row >= 0 and not event.modifiers():
             self.edit_text()
         else:
