@@ -28,21 +28,20 @@ class Sharing(QObject):
         super().__init__(window)
         self._session = session
         self._window = window
-        session.decoding.queries.shared.connect(self._on_shared)
 
     @command("file.share", "Ctrl+Shift+H", place=(3, 2), icon="ph.share-network")
     def share_chosen(self) -> None:
         """Ask for a file and write the page to it."""
         title, kinds = ui_text("window.command.share_title"), ui_text("window.command.share_filter", patterns="*.html")
         if path := self._choose(title, kinds, SUFFIX):
-            self._session.decoding.share(path)
+            self._session.decoding.share(path, self._on_shared)
 
     @command("file.bundle", "Ctrl+Shift+B", place=(3, 3))
     def bundle_chosen(self) -> None:
         """Ask for a file and write the bug bundle to it."""
         title, kinds = ui_text("window.command.bundle_title"), ui_text("window.command.bundle_filter", patterns="*.zip")
         if path := self._choose(title, kinds, ".zip"):
-            self._session.decoding.share(path, as_bundle=True)
+            self._session.decoding.share(path, self._on_shared, as_bundle=True)
 
     def _choose(self, title: str, kinds: str, suffix: str) -> str:
         """Ask for a file to write; return its path, or an empty text.

@@ -6,6 +6,7 @@ diagnostics and marks the drawing as stale; the automaton stays, so that the use
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -101,7 +102,6 @@ class Compiling(QObject):
         stale_changed(is stale, reason): whether the drawing belongs to an older text.
         laid_out(LayoutAnswer): positions for the drawing.
         described(Description, text): the last good text in words.
-        formatted(FormatAnswer, text): the changes that formatting makes to a text, or why there are none.
         exports_listed(ExportList): the export targets that fit the grammar.
         exported(ExportAnswer): an export is ready.
         failed(Failed): a job hit a bug.
@@ -113,7 +113,6 @@ class Compiling(QObject):
     stale_changed = Signal(bool, str)
     laid_out = Signal(LayoutAnswer)
     described = Signal(object, str)
-    formatted = Signal(FormatAnswer, str)
     exports_listed = Signal(ExportList)
     exported = Signal(ExportAnswer)
     failed = Signal(Failed)
@@ -227,11 +226,11 @@ class Compiling(QObject):
             )
             self.view_changed.emit(self._last_good)
 
-    def format_text(self) -> None:
-        """Request the changes that formatting would make to the current text."""
+    def format_text(self, show: Callable[[FormatAnswer, str], object]) -> None:
+        """Request the changes that formatting would make to the current text; `show` receives them and the text."""
         grammar = self._document.content.grammar
         request = FormatRequest(grammar.notation, grammar.text, grammar.dialect)
-        self._compile.ask(request, self).then(lambda answer: self.formatted.emit(answer, request.text))
+        self._compile.ask(request, self).then(lambda answer: show(answer, request.text))
 
     def describe(self, *, is_wanted: bool) -> None:
         """Start or stop describing the grammar in words after each compile."""

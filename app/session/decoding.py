@@ -45,6 +45,7 @@ from app.workers.requests.decode import (
     SetPipeline,
     SetPrompt,
     SetSampler,
+    ShareAnswer,
     ShareTrace,
     StepOnce,
     Take,
@@ -351,10 +352,10 @@ class Decoding(QObject):
         """Cancel compiling a grammar; the worker keeps the old one, and no step is possible until another edit."""
         self._group.cancel(lambda request: isinstance(request, SetGrammar))
 
-    def share(self, path: str, *, as_bundle: bool = False) -> None:
+    def share(self, path: str, report: Callable[[ShareAnswer], object], *, as_bundle: bool = False) -> None:
         """Request a web page that replays the trace with its branches and the archived ones, or a bug bundle."""
         is_own = self._to_restore is None and self._view.model is not None
-        self.queries.share(share_request(path, self._document, is_own=is_own, as_bundle=as_bundle))
+        self.queries.share(share_request(path, self._document, is_own=is_own, as_bundle=as_bundle), report)
 
     def revive(self) -> None:
         """Send the complete state to a new process after the old one died."""

@@ -5,11 +5,10 @@ Their answers take the model's time, so a newer query replaces an older one of i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Callable
+from typing import TypeVar
 
-from PySide6.QtCore import QObject, Signal, SignalInstance
+from PySide6.QtCore import QObject, Signal
 
 from app.catalogue import ui_text
 from app.document import Document
@@ -39,46 +38,33 @@ from app.workers.requests.export import ExportAnswer, ExportOptionsMessage, Expo
 from app.workers.requests.forced import (
     CompareSpellings,
     FindForced,
-    ForcedAnswer,
     ForcedRequest,
-    IndexAnswer,
     ListIndex,
     MeasureStrategies,
-    SpellingsAnswer,
-    StrategiesAnswer,
 )
+
+A = TypeVar("A")
 
 
 class ForcedQueries(QObject):
-    """Requests lists and comparisons of forced runs.
-
-    Signals:
-        forced(ForcedAnswer), compared(SpellingsAnswer), measured(StrategiesAnswer), indexed(IndexAnswer): the answers.
-        stopped(kind of request, why): there will be no answer.
-    """
-
-    forced = Signal(ForcedAnswer)
-    compared = Signal(SpellingsAnswer)
-    measured = Signal(StrategiesAnswer)
-    indexed = Signal(IndexAnswer)
-    stopped = Signal(type, str)
+    """Requests lists and comparisons of forced runs."""
 
     def __init__(self, group: JobGroup, parent: QObject) -> None:
         super().__init__(parent)
         self._group = group
-        self._signals: Mapping[type[ForcedRequest[Any]], SignalInstance] = {
-            FindForced: self.forced,
-            CompareSpellings: self.compared,
-            MeasureStrategies: self.measured,
-            ListIndex: self.indexed,
-        }
 
-    def ask(self, request: ForcedRequest[Any]) -> None:
-        """Submit a request; replaces an older one of its kind."""
+    def ask(self, request: ForcedRequest[A], show: Callable[[A], object], stop: Callable[[str], object]) -> None:
+        """Submit a request; replaces an older one of its kind.
+
+        Args:
+            request: the request.
+            show: receives the intermediate answers and the last one.
+            stop: receives the reason if there will be no answer, and no newer request of this kind is pending.
+        """
         kind = type(request)
         self.cancel(kind)
-        emit = self._signals[kind].emit
-        self._group.ask(request, self).then(emit).reported(emit).lost(partial(self._on_lost, kind))
+        asked = self._group.ask(request, self).then(show).reported(show)
+        asked.lost(lambda lost: None if self.is_asking(kind) else stop(lost.why))
 
     def cancel(self, kind: type) -> None:
         """Cancel the requests of a kind."""
@@ -93,10 +79,6 @@ class ForcedQueries(QObject):
         """Return whether a request of a kind is pending."""
         return any(isinstance(request, kind) for request in self._group.pending)
 
-    def _on_lost(self, kind: type, lost: LostRequest) -> None:
-        if not self.is_asking(kind):
-            self.stopped.emit(kind, lost.why)
-
 
 class DecodeQueries(QObject):
     """Sends queries about the last view and emits their answers, and the notices of the decode process about it.
@@ -108,11 +90,9 @@ class DecodeQueries(QObject):
         parent: the owner.
 
     Signals:
-        explained(WhyAnswer), found(LookupAnswer), sampled(ManyAnswer), exported(ExportAnswer), shared(ShareAnswer): the
-        answers.
+        explained(WhyAnswer), found(LookupAnswer), sampled(ManyAnswer), exported(ExportAnswer): the answers.
         replayed(ReplayAnswer): the verdict on a pasted output.
         assessed(Assessment), forced_text_found(ForcedText): what a step does not wait for.
-        tokens_listed(TokensAnswer): the tokens that are allowed at a state of the drawing.
         sampling_stopped(why): the generation of many seeds ended before its last answer.
     """
 
@@ -122,10 +102,8 @@ class DecodeQueries(QObject):
     assessed = Signal(Assessment)
     forced_text_found = Signal(ForcedText)
     sampled = Signal(ManyAnswer)
-    tokens_listed = Signal(TokensAnswer)
     sampling_stopped = Signal(str)
     exported = Signal(ExportAnswer)
-    shared = Signal(ShareAnswer)
 
     def __init__(
         self,
@@ -157,10 +135,10 @@ class DecodeQueries(QObject):
         """Set the grammar that exports use."""
         self._drawn = drawn
 
-    def list_tokens(self, request: TokensRequest) -> None:
-        """Request the tokens that are allowed at a state; replaces an older request."""
+    def list_tokens(self, request: TokensRequest, show: Callable[[TokensAnswer], object]) -> None:
+        """Request the tokens that are allowed at a state of the drawing; replaces an older request."""
         self._group.cancel(lambda older: isinstance(older, TokensRequest))
-        self._group.ask(request, self).then(self.tokens_listed.emit)
+        self._group.ask(request, self).then(show)
 
     def replay(self, compiled: CompileRequest, question: ReplayQuestion) -> None:
         """Request the verdict on an output; replaces an older request."""
@@ -209,9 +187,9 @@ class DecodeQueries(QObject):
         else:
             self._group.ask(request, self).then(self.found.emit)
 
-    def share(self, request: ShareTrace) -> None:
+    def share(self, request: ShareTrace, report: Callable[[ShareAnswer], object]) -> None:
         """Request a web page of a trace."""
-        self._group.ask(request, self).then(self.shared.emit)
+        self._group.ask(request, self).then(report)
 
     def _on_noticed(self, notice: Notice) -> None:
         """Emit a notice about the position of the last view; drop any other one."""

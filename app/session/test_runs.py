@@ -8,6 +8,7 @@ The worker process starts with the first test string, or when the pane is shown:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
@@ -41,13 +42,11 @@ class StringTestRuns(QObject):
     Signals:
         judged(JudgeAnswer): the verdicts, and the coverage by the test strings.
         covered(CoverAnswer): the coverage by the generated outputs.
-        suggested(SuggestAnswer): suggested test strings.
         failed(Failed): a job hit a bug.
     """
 
     judged = Signal(JudgeAnswer)
     covered = Signal(CoverAnswer)
-    suggested = Signal(SuggestAnswer)
     failed = Signal(Failed)
 
     def __init__(
@@ -89,13 +88,13 @@ class StringTestRuns(QObject):
             self._timer.start()
             self._output_timer.start()
 
-    def suggest(self, kind: SuggestionKind) -> None:
+    def suggest(self, kind: SuggestionKind, show: Callable[[SuggestAnswer], object]) -> None:
         """Request suggestions of a kind."""
         if self._drawn is not None:
             self._seed += 1
             known = tuple(one.text for one in self._document.content.test_strings)
             request = SuggestRequest(self._drawn.request, kind, known, self._seed)
-            self._group.ask(request, self).then(self.suggested.emit)
+            self._group.ask(request, self).then(show)
 
     def revive(self) -> None:
         """Repeat the pending requests for a new process."""

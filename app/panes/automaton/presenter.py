@@ -79,7 +79,6 @@ class AutomatonPresenter(PanePresenter):
         session.live_states.settled.connect(self._show_live)
         session.coverage.changed.connect(self._show_coverage)
         decoding.view_changed.connect(self._show_decoding)
-        decoding.queries.tokens_listed.connect(view.show_tokens)
         decoding.running_changed.connect(view.set_running)
         links.offset_hovered.connect(view.highlight_offset)
         links.token_hovered.connect(view.show_candidate_path)
@@ -93,7 +92,8 @@ class AutomatonPresenter(PanePresenter):
         view.view_changed.connect(lambda chosen: session.document.set_automaton(_part_of(chosen)))
         view.spans_hovered.connect(session.links.spans_hovered)
         view.span_wanted.connect(session.links.span_chosen)
-        view.tokens_wanted.connect(session.decoding.queries.list_tokens)
+        queries = session.decoding.queries
+        view.tokens_wanted.connect(lambda request: queries.list_tokens(request, view.show_tokens))
         view.coverage_choice.chosen.connect(session.coverage.count_generated)
         view.footer.coverage_button.toggled.connect(partial(session.coverage.watch, "automaton"))
 

@@ -56,7 +56,6 @@ class EditorPresenter(PanePresenter):
         document.replaced.connect(self._show_document)
         document.breakpoints_changed.connect(self._mark_breakpoints)
         compiling.diagnosed.connect(self._show_diagnostics)
-        compiling.formatted.connect(view.show_formatted)
         session.live_states.settled.connect(lambda _states, spans: view.show_live(spans))
         links.span_chosen.connect(view.go_to)
         links.problem_chosen.connect(view.point_to)
@@ -197,7 +196,7 @@ class EditorPresenter(PanePresenter):
 
     @command("edit.format", "Shift+Alt+F", place=(5, 2), icon="ph.text-align-left", context="editor")
     def _format(self) -> None:
-        self.session.compiling.format_text()
+        self.session.compiling.format_text(self.view.show_formatted)
 
     @command("edit.complete", "Ctrl+Space", "Meta+Space", place=(3, 1), context="editor")
     def _complete(self) -> None:

@@ -18,7 +18,6 @@ from app.workers.requests.forced import (
     FindForced,
     ListIndex,
     MeasureStrategies,
-    StrategiesAnswer,
 )
 from engine.decoding.forced.strategies import OFF, PREFERRED, STRATEGIES
 
@@ -47,18 +46,15 @@ class ForcedPresenter(PanePresenter):
         pane.wanted.connect(self._fill)
         pane.strategy_chosen.connect(self._set_strategy)
         pane.runs.compare_wanted.connect(
-            lambda before, part, most: queries.ask(CompareSpellings(self._revision, before, part, most))
+            lambda before, part, most: queries.ask(
+                CompareSpellings(self._revision, before, part, most), pane.runs.show_spellings, pane.runs.stop
+            )
         )
         pane.runs.cancelled.connect(lambda: queries.cancel(CompareSpellings))
         pane.strategies.wanted.connect(self._measure)
         pane.strategies.cancelled.connect(lambda: queries.cancel(MeasureStrategies))
-        queries.forced.connect(pane.runs.show_forced)
         self.session.decoding.queries.forced_text_found.connect(lambda found: pane.runs.show_here(found.data))
-        queries.compared.connect(pane.runs.show_spellings)
-        queries.measured.connect(self._show_measured)
-        queries.indexed.connect(pane.index.show_answer)
         pane.index.closing_wanted.connect(self.session.links.closing_wanted)
-        queries.stopped.connect(self._on_stopped)
         self.session.document.replaced.connect(self._forget)
         self._shown_source = self._source_of(self.session.decoding.view)
         self._prompt = self.session.decoding.view.prompt
@@ -88,7 +84,14 @@ class ForcedPresenter(PanePresenter):
         if page in self._requested_pages or page is Page.STRATEGIES:
             return
         self._requested_pages.add(page)
-        self.session.forced.ask(FindForced(self._revision) if page is Page.RUNS else ListIndex(self._revision))
+        pane, queries = self.view.get(), self.session.forced
+        if page is Page.RUNS:
+            queries.ask(FindForced(self._revision), pane.runs.show_forced, self._on_page_lost)
+        else:
+            queries.ask(ListIndex(self._revision), pane.index.show_answer, self._on_page_lost)
+
+    def _on_page_lost(self, _why: str) -> None:
+        self._requested_pages.clear()  # requested again when it becomes visible
 
     def _show_view(self, view: DecodeView) -> None:
         strategy = view.pipeline.forced
@@ -122,25 +125,13 @@ class ForcedPresenter(PanePresenter):
             pane.runs.set_refusal(why)
             pane.strategies.set_refusal(why)
 
-    # --- answers --------------------------------------------------------------------------------------------------
-
-    def _show_measured(self, answer: StrategiesAnswer) -> None:
-        self.view.get().strategies.show_answer(answer)
-
-    def _on_stopped(self, kind: type, why: str) -> None:
-        if kind is CompareSpellings:
-            self.view.get().runs.stop(why)
-        elif kind is MeasureStrategies:
-            self.view.get().strategies.stop(why)
-        else:
-            self._requested_pages.clear()  # requested again when it becomes visible
-
     # --- what the user does ---------------------------------------------------------------------------------------
 
     def _measure(self) -> None:
         self.session.decoding.stop_for(MeasureStrategies)
-        self.view.get().strategies.begin()
-        self.session.forced.ask(MeasureStrategies())
+        strategies = self.view.get().strategies
+        strategies.begin()
+        self.session.forced.ask(MeasureStrategies(), strategies.show_answer, strategies.stop)
 
     def _set_strategy(self, strategy: str) -> None:
         decoding = self.session.decoding

@@ -35,12 +35,11 @@ class StringTestsPresenter(PanePresenter):
         view.set_stale(session.compiling.stale_reason)
         for signal in (session.document.replaced, session.document.test_strings_changed):
             signal.connect(lambda: view.show_texts(session.document.content.test_strings))
-        session.test_runs.suggested.connect(view.show_suggestions)
         session.compiling.stale_changed.connect(lambda _stale, reason: view.set_stale(reason))
         view.edited.connect(session.test_runs.set_texts)
         view.watched.connect(partial(session.coverage.watch, "tests"))
         view.generated_chosen.connect(session.coverage.count_generated)
-        view.suggestions_wanted.connect(session.test_runs.suggest)
+        view.suggestions_wanted.connect(lambda kind: session.test_runs.suggest(kind, view.show_suggestions))
         view.span_wanted.connect(session.links.span_chosen)
         view.count_generated(generated=session.coverage.counts_generated)
         view.show_generated(session.coverage.generated)

@@ -44,14 +44,18 @@ LENGTH = 24
 QUESTIONS = {
     Lookup: lambda session: session.decoding.ask(Lookup("a")),
     Why: lambda session: session.decoding.ask(Why(A)),
-    TokensRequest: lambda session: session.decoding.queries.list_tokens(TokensRequest(session.document.revision)),
+    TokensRequest: lambda session: session.decoding.queries.list_tokens(
+        TokensRequest(session.document.revision), print
+    ),
     FindBreakpoint: lambda session: session.worker_pool.decode.ask(FindBreakpoint(1), session),
-    FindForced: lambda session: session.forced.ask(FindForced(session.document.revision)),
-    CompareSpellings: lambda session: session.forced.ask(CompareSpellings(session.document.revision, b"", b"a", 4)),
-    ListIndex: lambda session: session.forced.ask(ListIndex(session.document.revision)),
+    FindForced: lambda session: session.forced.ask(FindForced(session.document.revision), print, print),
+    CompareSpellings: lambda session: session.forced.ask(
+        CompareSpellings(session.document.revision, b"", b"a", 4), print, print
+    ),
+    ListIndex: lambda session: session.forced.ask(ListIndex(session.document.revision), print, print),
     ReplayOutput: lambda session: session.decoding.queries.replay(request_of(session), ReplayQuestion("ab")),
     ExportWithModel: lambda session: session.decoding.queries.export("json", "", ExportOptionsMessage(), 1),
-    ShareTrace: lambda session: session.decoding.share(str(session.folder / "page.html")),
+    ShareTrace: lambda session: session.decoding.share(str(session.folder / "page.html"), print),
 }
 ENDS = {
     Take: lambda session: session.decoding.choose(Take(A)),
