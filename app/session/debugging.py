@@ -7,10 +7,8 @@ a breakpoint on a rule. Which drawn states the step passed is decided here, by t
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import reduce
-from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
@@ -30,10 +28,8 @@ from engine.decoding.debugging.breakpoints import (
     toggled,
 )
 from engine.decoding.debugging.run_until import Goal, RunProgress, RunUntil, reached
+from engine.notations import NOTATIONS
 from engine.vocabulary.visible import visible
-
-RULE: Final = re.compile(r"^[ \t]*([\w-]+)[ \t]*::=", re.MULTILINE)
-"""The head of a GBNF rule; precise enough for a text that compiled."""
 
 
 class Debugging(QObject):
@@ -185,8 +181,9 @@ class Debugging(QObject):
         """Return the current offset of a breakpoint, which an edit may have moved; -1 if it has none."""
         if one.kind is not BreakpointKind.RULE:
             return one.offset
-        text = self._document.content.grammar.text
-        return next((found.start(1) for found in RULE.finditer(text) if found[1] == one.name), one.offset)
+        grammar = self._document.content.grammar
+        starts = NOTATIONS[grammar.notation].rule_starts(grammar.text)
+        return next((offset for name, offset in starts if name == one.name), one.offset)
 
     def toggle(self, one: Breakpoint) -> None:
         """Set a breakpoint, or remove it."""

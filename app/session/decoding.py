@@ -353,7 +353,13 @@ class Decoding(QObject):
         self._group.cancel(lambda request: isinstance(request, SetGrammar))
 
     def share(self, path: str, report: Callable[[ShareAnswer], object], *, as_bundle: bool = False) -> None:
-        """Request a web page that replays the trace with its branches and the archived ones, or a bug bundle."""
+        """Request a web page that replays the trace with its branches and the archived ones, or a bug bundle.
+
+        Args:
+            path: the file to write.
+            report: receives the answer.
+            as_bundle: whether a bug bundle is written.
+        """
         is_own = self._to_restore is None and self._view.model is not None
         self.queries.share(share_request(path, self._document, is_own=is_own, as_bundle=as_bundle), report)
 

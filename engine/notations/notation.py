@@ -165,6 +165,11 @@ class Notation:
 
     # --- editing: every method accepts any text, valid or not --------------------------------------------------------
 
+    def rule_starts(self, text: str) -> Iterable[tuple[str, int]]:
+        """Return the names and offsets of the rules of a text, in order; faster than `names`, for use at each edit."""
+        del text
+        return ()
+
     def names(self, text: str) -> tuple[Name, ...]:
         """Return the names that a text defines and uses, in order of first occurrence."""
         del text

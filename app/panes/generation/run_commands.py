@@ -14,7 +14,6 @@ from app.pane_spec import PaneContext
 from app.panes.generation.pane import GenerationPane
 from app.panes.generation.schema_parts import schema_parts
 from app.session import CompiledGrammarView
-from app.session.debugging import RULE
 from app.workers.requests.decode import Back, BaselineAnswer, Force, Restart
 from engine.decoding.debugging.run_until import RunUntil
 from engine.decoding.values import Finish
@@ -113,7 +112,7 @@ class RunCommands(QObject):
     def _offer_rules(self, drawn: CompiledGrammarView) -> None:
         text, notation = drawn.request.text, NOTATIONS[drawn.request.notation]
         self._schema = text if notation.describes_json else ""
-        self._rules = tuple(dict.fromkeys(RULE.findall(text))) if notation.has_named_rules else ()
+        self._rules = tuple(dict.fromkeys(name for name, _offset in notation.rule_starts(text)))
         self._no_rules = (
             "" if notation.describes_json or notation.has_named_rules else ui_text("window.command.no_rules")
         )

@@ -10,7 +10,7 @@ from engine.notations.editing.names import Name
 from engine.notations.notation import Notation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from engine.grammar import Grammar
     from engine.grammar.options import CompileOptions
@@ -54,6 +54,12 @@ class Gbnf(Notation):
     def looks_like(self, text: str) -> bool:
         """Return whether a line of a text begins a rule."""
         return _RULE.search(text) is not None
+
+    def rule_starts(self, text: str) -> Iterator[tuple[str, int]]:
+        """Yield the names and offsets of the rules; see `Notation`."""
+        from engine.notations.gbnf.lexer import RULE_START
+
+        return ((found[1], found.start(1)) for found in RULE_START.finditer(text))
 
     def names(self, text: str) -> tuple[Name, ...]:
         """Return the rules of a text; see `Notation`."""

@@ -6,7 +6,6 @@ What the author wrote on one line stays on one line if it fits: a small schema i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -14,9 +13,9 @@ from engine.grammar.options import CompileOptions
 from engine.notations.editing.edits import Change
 from engine.notations.editing.formatting import WIDTH, formatted
 from engine.notations.json_schema.json_tree import Json, JsonTextError, read_json
+from engine.notations.json_schema.lexer import json_tokens
 from engine.source import GrammarError, Limits, SourceText
 
-_JSON_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s\[\]{},:"]+|[\[\]{},:]', re.DOTALL)
 _JSON_INDENT: Final = "  "
 _OPENING: Final = {"[", "{"}
 _CLOSING: Final = {"]", "}"}
@@ -38,7 +37,7 @@ class _JsonTokens:
     """The tokens of a text, and which brackets may be kept on one line."""
 
     def __init__(self, text: str) -> None:
-        found = list(_JSON_TOKEN.finditer(text))
+        found = list(json_tokens(text))
         self.texts = [piece.group() for piece in found]
         self._ends = [-1] * len(found)  # the index of the closing bracket, by that of the opening one
         self._is_in_line = [False] * len(found)
