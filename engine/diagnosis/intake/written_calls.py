@@ -1,4 +1,8 @@
-"""Tool calls that a model wrote into its text: what a server without a matching parser leaves there."""
+"""Tool calls that a model wrote into its text: what a server without a matching parser leaves there.
+
+Sources of the formats: the chat templates of Hermes 2 Pro, Qwen 2.5 and 3, Llama 3.1, Mistral v3 and v11, and
+Qwen3-Coder; llama.cpp's `common/chat.cpp` agrees with them.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,18 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
-from engine.diagnosis.intake.tool_formats import ToolFamily, tool_family
+
+class ToolFamily(StrEnum):
+    """The formats of tool calls."""
+
+    HERMES = "hermes"  # <tool_call>{"name": …, "arguments": …}</tool_call>, Qwen's too
+    LLAMA = "llama"  # {"name": …, "parameters": …}
+    MISTRAL = "mistral"  # [TOOL_CALLS][{"name": …, "arguments": …}]
+    MISTRAL_ARGS = "mistral-args"  # [TOOL_CALLS]name[ARGS]{…}
+    QWEN_XML = "qwen-xml"  # <tool_call><function=name><parameter=key>value</parameter></function></tool_call>
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +41,16 @@ class WrittenCall:
     start: int
 
 
+_OUTPUTS: Final = (
+    (re.compile(r"<function=[^>\n]+>"), ToolFamily.QWEN_XML),
+    (re.compile(r"<tool_call>"), ToolFamily.HERMES),
+    (re.compile(r"\[TOOL_CALLS\]\s*[\w.-]+\s*\[(?:ARGS|CALL_ID)\]"), ToolFamily.MISTRAL_ARGS),
+    (re.compile(r"\[TOOL_CALLS\]"), ToolFamily.MISTRAL),
+    (
+        re.compile(r'\A\s*(?:<\|python_tag\|>)?\s*\{\s*"(?:name|type)"[^{]*"parameters"\s*:', re.DOTALL),
+        ToolFamily.LLAMA,
+    ),
+)
 _ELEMENT: Final = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
 _FUNCTION: Final = re.compile(r"<function=([^>\n]+)>")
 _TOOL_CALLS: Final = re.compile(r"\[TOOL_CALLS\](.*?)(?=\[TOOL_CALLS\]|\Z)", re.DOTALL)
@@ -43,7 +66,7 @@ def written_calls(text: str) -> list[WrittenCall]:
     Args:
         text: the answer of a model.
     """
-    match family := tool_family(text):
+    match family := _family(text):
         case None:
             return []
         case ToolFamily.QWEN_XML:
@@ -56,6 +79,10 @@ def written_calls(text: str) -> list[WrittenCall]:
         case _:
             parts = [(0, len(text))]
     return [call for start, end in parts for call in _in_objects(text, start, end, family)]
+
+
+def _family(text: str) -> ToolFamily | None:
+    return next((family for pattern, family in _OUTPUTS if pattern.search(text)), None)
 
 
 def _with_args(text: str) -> Iterator[WrittenCall]:

@@ -9,8 +9,7 @@ import pytest
 from engine.diagnosis.failures.diagnose import diagnose
 from engine.diagnosis.failures.diagnosis import Cause
 from engine.diagnosis.intake import PastedText, TextKind, read_failure
-from engine.diagnosis.intake.tool_formats import ToolFamily
-from engine.diagnosis.intake.written_calls import WrittenCall, written_calls
+from engine.diagnosis.intake.written_calls import ToolFamily, WrittenCall, written_calls
 
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 RIGHT, WRONG = '{"city": "Rome"}', '{"city": 3}'
