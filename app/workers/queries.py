@@ -325,7 +325,6 @@ def summary_of(model: LogitSource, spec: str) -> ModelSummary:
         name=model.name,
         spec=spec,
         vocabulary_size=vocabulary.size,
-        has_eos=bool(vocabulary.eos_ids),
         has_chat=bool(model.chat_template),
         context_length=model.context_length,
         fingerprint=model.fingerprint,

@@ -61,7 +61,6 @@ class GenerationPane(QFrame):
         colours_chosen(what): colour the chips by this value.
         baseline_wanted, baseline_cancelled: generate the unconstrained baseline; stop that.
         span_wanted(Span): show this span of the grammar.
-        banner_dismissed: the user closed the banner.
     """
 
     why_wanted = Signal(int)
@@ -383,7 +382,6 @@ class GenerationPane(QFrame):
         self.why.closed.connect(self.candidates.table.setFocus)
         CloseOnEscape(self, self.why.isVisible, self.why.close_panel)
         self.loading_cancelled = self.loading.cancelled
-        self.banner_dismissed = self.banner.dismissed
 
     def _run_until_token(self, token_id: int) -> None:
         found = self.candidates.candidate(token_id)

@@ -228,7 +228,6 @@ class ModelSummary:
     name: str
     spec: str
     vocabulary_size: int
-    has_eos: bool
     has_chat: bool
     context_length: int | None
     fingerprint: str

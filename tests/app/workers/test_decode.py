@@ -117,7 +117,7 @@ def test_a_model_is_summed_up_and_the_position_computed():
     worker = Worker()
     worker(grammar("a+b", revision=3))
     view = worker(OpenModel("letters"))
-    assert (view.model.name, view.model.spec, view.model.has_eos) == ("Letters", "letters", True)
+    assert (view.model.name, view.model.spec) == ("Letters", "letters")
     assert (view.grammar_revision, view.position.allowed) == (3, 2)
     assert view.position.eos is EosState.NOT_YET
 
@@ -188,7 +188,7 @@ def test_a_prompt_and_a_sampler_outlive_a_model(worker):
     worker(SetPrompt("hi"))
     worker(SetSampler(SamplerSettings(temperature=0.5)))
     view = worker(OpenModel("endless"))
-    assert (view.prompt, view.sampler.temperature, view.model.has_eos) == ("hi", 0.5, False)
+    assert (view.prompt, view.sampler.temperature) == ("hi", 0.5)
     assert [shown for _, shown in view.prompt_tokens] == ["h", "i"]
 
 

@@ -147,7 +147,7 @@ def test_a_refusal_does_not_replace_a_banner_with_a_button(qtbot, pane):
 
 def test_a_banner_can_be_dismissed(qtbot, pane):
     pane.show_banner("Press Step. Click a struck-through token to see why it is masked.", severity="hint")
-    with qtbot.waitSignal(pane.banner_dismissed):
+    with qtbot.waitSignal(pane.banner.dismissed):
         qtbot.mouseClick(pane.banner.close_button, LEFT)
     assert pane.banner.isHidden()
 
