@@ -19,13 +19,12 @@ from app.delays import delayed
 from app.display_text import context_full, unmarked
 from app.document import Document
 from app.jobs import KILLED_AFTER_GRACE, JobGroup, Policy
-from app.session.compiling import CompiledGrammarView, Compiling
+from app.session.compiling import CompiledGrammarView, Compiling, LiveStates
 from app.session.converting import Converting
 from app.session.coverage import ShownCoverage
 from app.session.debugging import Debugging
 from app.session.decoding import Decoding
 from app.session.links import PaneLinks
-from app.session.live_states import LiveStates
 from app.session.queries import ForcedQueries
 from app.session.test_runs import StringTestRuns
 from app.workers.handlers import compile_handler, judge_handler, layout_handler
