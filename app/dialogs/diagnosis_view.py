@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Final
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
@@ -18,12 +19,13 @@ from app.display_text import unmarked
 from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.widgets.banner import BannerSeverity
-from app.widgets.rich_text import prose
+from app.widgets.rich_text import bullets, prose
 from engine.diagnosis.failures.diagnosis import Cause, Diagnosis, Violation, ViolationFix
 
 MOST_ROWS = 30
 _CODE = re.compile(r"`[^`]+`")
 _HEIGHT = 196  # pixels
+_SHARE = 0.42  # of the height of the dialog, if that is more
 _LONGEST_REPAIR = 34  # characters
 _SEVERITIES: dict[Cause, BannerSeverity] = {
     Cause.COMPLETE: "allowed",
@@ -37,6 +39,19 @@ _SEVERITIES: dict[Cause, BannerSeverity] = {
     Cause.STATE_EXPLOSION: "warning",
     Cause.SPECULATIVE_REJECTION: "warning",
 }
+
+
+SAYS_ALL: Final = frozenset(
+    (
+        Cause.EOS_REFUSED,
+        Cause.STOP_TOKEN,
+        Cause.TOKEN_BOUNDARY,
+        Cause.TRIGGER_NEVER_CAME,
+        Cause.WHITESPACE_LOOP,
+        Cause.WRONG_ZONE,
+    )
+)
+"""Causes beside which the verdict of the replay says the same again, or is about text that the grammar never met."""
 
 
 def severity_of(found: Diagnosis) -> BannerSeverity:
@@ -140,7 +155,8 @@ class DiagnosisView(QScrollArea):
             return QSize(0, 0)
         layout = content.layout()
         height = layout.heightForWidth(self.viewport().width()) if layout is not None else 0
-        return QSize(super().sizeHint().width(), min(max(height, 0), _HEIGHT))
+        most = max(_HEIGHT, round(_SHARE * self.window().height()))
+        return QSize(super().sizeHint().width(), min(max(height, 0), most))
 
     def minimumSizeHint(self) -> QSize:
         """Return the same height, so that the output does not squeeze the details."""
@@ -192,8 +208,7 @@ class DiagnosisView(QScrollArea):
         return button
 
     def _evidence(self) -> Label:
-        text = "<br>".join(f"• {prose(line, theme.Role.MUTED)}" for line in self._lines)
-        label = Label(text, wraps=True, is_html=True)
+        label = Label(bullets(self._lines, theme.Role.MUTED), wraps=True, is_html=True)
         label.setProperty("role", "muted")
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         label.setAccessibleName("\n".join(self.lines))

@@ -28,8 +28,9 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.catalogue import ui_text
-from app.dialogs.diagnosis_view import DiagnosisView, cause_name, details_of, severity_of
+from app.catalogue import capitalised, ui_text
+from app.dialogs.cause_dialog import CauseDialog
+from app.dialogs.diagnosis_view import SAYS_ALL, DiagnosisView, cause_name, details_of, severity_of
 from app.display_text import shown, token_text, unmarked
 from app.panes.editor.offsets import Offsets
 from app.panes.generation.chip import Chip, ChipKind
@@ -389,6 +390,7 @@ class ReplayDialog(QDialog):
             self.cause.setText(diagnosis.cause)
             name = cause_name(diagnosis.cause, diagnosis.detail)
             self.cause.setToolTip(plain_text(ui_text("dialogs.check.cause_tip", name=name)))
+            self.cause.setAccessibleName(ui_text("dialogs.check.cause_name", name=name))
 
     @property
     def question(self) -> ReplayQuestion | None:
@@ -407,6 +409,8 @@ class ReplayDialog(QDialog):
 
     def _show_details(self) -> None:
         verdict, diagnosis = self._verdict, self._diagnosis
+        if diagnosis is not None and diagnosis.cause in SAYS_ALL:
+            verdict = None
         notes = [] if verdict is None else list(verdict.notes)
         if diagnosis is None:
             self.details.show_details(notes)
@@ -444,6 +448,7 @@ class ReplayDialog(QDialog):
         self.text.setFocus()
 
     def _show_tokens(self, found: Verdict, tokens_of: str) -> None:
+        tokens_of = capitalised(tokens_of)
         self.chips.show_chips(tuple(chip(token, index) for index, token in enumerate(found.tokens)), None)
         self._tokens_frame.setVisible(bool(found.tokens))
         if found.tokens:
@@ -563,6 +568,12 @@ class ReplayDialog(QDialog):
         lines += [f"- {line}" for line in self.details.lines]
         QGuiApplication.clipboard().setText("\n".join(filter(None, lines)))
 
+    def _explain_cause(self) -> None:
+        if self._diagnosis is not None:
+            dialog = CauseDialog(self._diagnosis.cause, self)
+            dialog.finished.connect(dialog.deleteLater)
+            dialog.open()
+
     def _show_place(self) -> None:
         span = self._place()
         if span is not None:
@@ -576,10 +587,8 @@ class ReplayDialog(QDialog):
 
     def _build_verdict(self) -> None:
         self.verdict = Banner(is_html=True)
-        self.cause = Label()
-        self.cause.setProperty("role", "badge")
+        self.cause = push_button(role="badge", clicked=self._explain_cause)
         self.cause.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.cause.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.verdict.add_control(self.cause)
         self.details = DiagnosisView()
         self.details.place_wanted.connect(self._show_violation)

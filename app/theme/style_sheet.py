@@ -3,8 +3,8 @@
 Panes set no style sheets of their own; they set a dynamic property that is styled here, so that both themes apply to
 them:
 
-* `QLabel[role="title" | "heading" | "muted" | "badge" | "empty"]`; an empty one may be `framed`
-* `QPushButton[role="primary" | "link" | "flat"]`
+* `QLabel[role="title" | "heading" | "muted" | "empty"]`; an empty one may be `framed`
+* `QPushButton[role="primary" | "link" | "flat" | "badge"]`
 * `QFrame[role="panel" | "bar" | "card" | "well" | "tour" | "banner"]`; a banner also has `severity="error" | "warning"
   | "hint" | "allowed"`
 * `QListView[role="popup"]` and `QDialog[role="popup"]`, which have no window frame of the desktop
@@ -72,6 +72,9 @@ QPushButton[role="flat"], QPushButton[role="link"] { background: transparent; bo
 QPushButton[role="flat"]:hover { background: {hover}; }
 QPushButton[role="link"] { color: {accent}; padding: 2px 4px; }
 QPushButton[role="flat"]:focus, QPushButton[role="link"]:focus { border-color: {accent}; }
+QPushButton[role="badge"] { background: {panel}; border-radius: 5px; padding: 2px 6px; }
+QPushButton[role="badge"]:hover { background: {hover}; }
+QPushButton[role="badge"]:focus { border-color: {accent}; }
 
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QDialog[role="popup"] { border: 1px solid {border}; }
@@ -80,8 +83,6 @@ QLabel { background: transparent; }
 QLabel[role="title"] { font-size: {title-size}; font-weight: 600; }
 QLabel[role="heading"] { font-weight: 600; }
 QLabel[role="muted"] { color: {muted}; }
-QLabel[role="badge"] { color: {text}; background: {panel}; border: 1px solid {border}; border-radius: 5px;
-  padding: 2px 6px; }
 QLabel[role="empty"] { color: {muted}; background: {panel}; }
 QLabel[role="empty"][framed="true"] { border: 1px solid {border}; border-radius: 6px; }
 

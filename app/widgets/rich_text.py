@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 
 from app import theme
 
@@ -46,3 +47,9 @@ def prose(text: str, role: theme.Role = theme.Role.TEXT) -> str:
         at = found.end()
     parts.append(html.escape(text[at:]))
     return "".join(parts).replace("\n", "<br>")
+
+
+def bullets(lines: Sequence[str], role: theme.Role = theme.Role.TEXT) -> str:
+    """Return a list of prose, in a colour, as HTML: a table, since the indent of Qt's lists is too wide."""
+    rows = "".join(f"<tr><td>•&nbsp;</td><td>{prose(line, role)}</td></tr>" for line in lines)
+    return f'<table cellspacing="0" cellpadding="1">{rows}</table>'

@@ -99,7 +99,12 @@ def _cut_off(found: Verdict, finish: str) -> str:
     ending = found.ending
     assert ending is not None
     where = _end_of(found)
-    is_counted = ending.budget is not None and ending.used is not None and ending.least_tokens is not None
+    is_counted = (
+        ending.budget is not None
+        and ending.used is not None
+        and ending.least_tokens is not None
+        and not _is_longer_than_budget(ending, finish)
+    )
     # A text that is split again may have fewer tokens than the server counted: its finish reason decides.
     was_cut = finish in (LENGTH, CONTEXT)
     is_within = is_counted and (ending.left or 0) >= (ending.least_tokens or 0)
@@ -114,6 +119,11 @@ def _cut_off(found: Verdict, finish: str) -> str:
         return catalogue_text("verdicts.cut_off.budget", where=where, needed=needed, left=left)
     cause = {LENGTH: "by_budget", CONTEXT: "by_context", STOP: "by_itself"}.get(finish, "open")
     return catalogue_text(f"verdicts.cut_off.{cause}", where=where, needs=_needs(ending))
+
+
+def _is_longer_than_budget(ending: CompletionBudget, finish: str) -> bool:
+    """Return whether the output has more tokens than the budget, so that they are not those that the server counted."""
+    return finish != CONTEXT and ending.budget is not None and (ending.used or 0) > ending.budget
 
 
 def _needs(ending: CompletionBudget) -> str:
@@ -218,13 +228,13 @@ def _on_ending(found: Verdict, finish: str) -> list[str]:
         "verdicts.budget.fragment.context" if finish == CONTEXT else "verdicts.budget.fragment.budget",
         count=ending.budget or 0,
     )
-    if ending.late_at == 0:
+    if _is_longer_than_budget(ending, finish):
+        notes.append(catalogue_text("verdicts.budget.exceeded", limit=limit))
+    elif ending.late_at == 0:
         notes.append(catalogue_text("verdicts.budget.never", limit=limit, needs=ending.late_needs))
     elif ending.late_at is not None and ending.budget is not None:
         left = max(0, ending.budget - ending.late_at)
         notes.append(catalogue_text("verdicts.budget.late", late=ending.late_at, needs=ending.late_needs, left=left))
-    if ending.budget is not None and (ending.used or 0) > ending.budget:
-        notes.append(catalogue_text("verdicts.budget.exceeded", limit=limit))
     if ending.is_dead_end and found.outcome is VerdictOutcome.LOOPS:  # otherwise the sentence says so
         notes.append(catalogue_text("verdicts.budget.dead_end"))
     if ending.budget is not None and ending.in_bytes.text:

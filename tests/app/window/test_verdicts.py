@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QToolButton
 
 from app.catalogue import ui_text
+from app.dialogs.cause_dialog import CauseDialog
 from app.dialogs.replay_dialog import ReplayDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.panes.generation.chip import ChipKind
@@ -58,6 +59,12 @@ def test_a_failing_grammar_and_its_output_get_one_sentence(desk):
     assert any(shows(line, "verdicts.budget.late") for line in dialog.details.lines)
     dialog.finish.setCurrentIndex(1)
     desk.wait(lambda: dialog.question.finish == "length" and dialog.found is not None)
+    QTest.mouseClick(dialog.cause, LEFT)
+    meaning = dialog.findChild(CauseDialog)
+    assert ui_text("failures.when.cut-off").split("`")[0] in meaning.text.toPlainText()
+    QTest.keyClick(meaning, Qt.Key.Key_Escape)
+    assert not meaning.isVisible()
+    assert dialog.isVisible()
 
 
 def test_a_valid_spelling_that_turnstile_never_writes_is_named(desk):

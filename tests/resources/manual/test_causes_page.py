@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.dialogs.cause_dialog import manual_section
 from engine.diagnosis.failures.diagnose import diagnose
 from engine.diagnosis.failures.diagnosis import Cause
 from engine.diagnosis.failures.rules import all_fixes
@@ -19,6 +20,7 @@ def test_the_page_is_what_the_command_writes():
 def test_a_cause_has_a_general_fix_and_an_example_that_yields_it(cause: Cause):
     general = all_fixes(cause)[0]
     assert (general.detail, general.server) == ("", "")
+    assert manual_section(cause)
     case = example_case(cause)
     assert (case is None) == (cause in WITHOUT_EXAMPLE)
     if case is not None:
