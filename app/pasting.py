@@ -11,19 +11,25 @@ Compiled as a schema, such a request is refused, or worse, allows everything, si
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from app.catalogue import ui_text
 from app.document import GrammarPart
+from engine.decoding.values import Chat, SamplerSettings
+from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
+from engine.diagnosis.intake import (
+    Intake,
+    IntakeError,
+    IntakeQuestion,
+    IntakeRemark,
+    TextKind,
+    read_intake,
+    remarks_of,
+)
 from engine.notations import NOTATIONS
 from engine.notations.notation import Notation, NotationVariant
-
-if TYPE_CHECKING:
-    from engine.decoding.values import Chat, SamplerSettings
-    from engine.diagnosis.case import FailureCase, RequestConstraint
-    from engine.diagnosis.intake import Intake, IntakeQuestion, IntakeRemark
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +118,6 @@ class PastedRequest:
         Args:
             has_chat: whether the model has a chat template; if not, the messages are one text.
         """
-        from engine.decoding.values import Chat  # start-up time
-
         case = self.case
         messages = tuple((one.role, one.content) for one in case.messages if one.role in _ROLES and one.content)
         if messages and has_chat:
@@ -213,8 +217,6 @@ class UnreadPaste:
 
 def intake_of(text: str) -> Intake | None:
     """Return what is recognised in a text; None if it is too long for the GUI thread, and a worker has to read it."""
-    from engine.diagnosis.intake import Intake, IntakeError, read_intake  # start-up time
-
     if len(text) > (_LARGEST_JSON if text[:_LARGEST].lstrip().startswith(_JSON_STARTS) else _LARGEST):
         return None
     try:
@@ -230,8 +232,6 @@ def read_unread(intake: Intake, *, describes_json: bool) -> UnreadPaste | None:
         intake: what is recognised in the text.
         describes_json: whether it would be read as a JSON Schema, in which any unknown object allows everything.
     """
-    from engine.diagnosis.intake import remarks_of  # start-up time
-
     found = CopiedFailure(intake.case)
     if found.case.constraints:
         return None
@@ -254,9 +254,6 @@ def read_paste(text: str, intake: Intake) -> PastedRequest | None:
         text: the text.
         intake: what is recognised in it.
     """
-    from engine.diagnosis.case import RequestConstraint  # start-up time
-    from engine.diagnosis.intake import TextKind  # start-up time
-
     if TextKind.REQUEST in intake.kinds and intake.case.constraints:
         return PastedRequest(intake.case, intake.case.constraints)
     content = _without_fence(text)
@@ -276,9 +273,6 @@ def read_response(text: str) -> FailureCase | None:
         The response; None if the text is none, is too long, or has no output. An output that only looks like a
         response has no known end, and is none either.
     """
-    from engine.diagnosis.case import FinishReason  # start-up time
-    from engine.diagnosis.intake import TextKind  # start-up time
-
     intake = intake_of(text)
     if intake is None:
         return None

@@ -49,6 +49,7 @@ from app.widgets.coverage_choice import CoverageChoice
 from app.widgets.keyboard import delegate_focus
 from app.workers.requests.judge import JudgeAnswer, SuggestAnswer
 from engine.automata.labels import label
+from engine.diagnosis.intake.secrets import remove_secrets
 from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
 from engine.document.content import ExpectedText
 from engine.source import SourceText, Span
@@ -356,8 +357,6 @@ class StringTestsPane(QWidget):
 
     def paste(self) -> None:
         """Add each line of the clipboard without its secrets; JSON strings may contain line ends."""
-        from engine.diagnosis.intake.secrets import remove_secrets  # start-up time
-
         self.table.end_typing(takes=True)
         text, _ = remove_secrets(QGuiApplication.clipboard().text())
         lines = lines_of(text)
