@@ -8,11 +8,11 @@ from __future__ import annotations
 from PySide6.QtCore import QMimeData, QSignalBlocker, Signal
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
+from engine.diagnosis.intake.secrets import remove_secrets
+
 
 def without_secrets(source: QMimeData) -> tuple[QMimeData, int]:
     """Return pasted data whose text has no secrets, and their number; the same data if there are none."""
-    from engine.diagnosis.intake.secrets import remove_secrets  # start-up time
-
     text, removed = remove_secrets(source.text())
     if not removed:
         return source, 0
@@ -55,8 +55,6 @@ class CleanLineField(QLineEdit):
 
     def _clean(self, text: str) -> None:
         """Clean what grew by more than a key: a line has no handler of its own for pasted data."""
-        from engine.diagnosis.intake.secrets import remove_secrets  # start-up time
-
         grown, self._before = len(text) - self._before, len(text)
         if grown <= 1:
             return
