@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import IntEnum
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -38,18 +39,69 @@ class CandidateColumn(IntEnum):
     STATE = 5
 
 
+@dataclass(frozen=True, slots=True)
+class ColumnSpec:
+    """A column: what its cells say, how it sorts, and how wide it is.
+
+    Attributes:
+        text: returns the text of a cell.
+        key: returns the sort key; equal ones are in the order of the rank.
+        sample: returns the widest text, or for a column that takes spare width the least one, given the size of the
+            vocabulary.
+        hidden_first: the columns with larger numbers are hidden first where the table is narrow; 0 for never.
+    """
+
+    text: Callable[[Candidate], str]
+    key: Callable[[Candidate], tuple[float | str, ...]]
+    sample: Callable[[int], str]
+    hidden_first: int = 0
+
+
 _LEFT = (CandidateColumn.TOKEN,)
 _ANNOUNCED = (
     CandidateColumn.RANK,
     CandidateColumn.TOKEN,
 )  # screen readers announce these columns with the rest of the row
-_KEYS: dict[CandidateColumn, Callable[[Candidate], tuple[float | str, ...]]] = {
-    CandidateColumn.RANK: lambda c: (c.rank,),
-    CandidateColumn.TOKEN: lambda c: (candidate_text(c).casefold(), c.rank),
-    CandidateColumn.ID: lambda c: (c.token_id,),
-    CandidateColumn.PROBABILITY: lambda c: (max(c.p, c.p_masked), -c.rank),
-    CandidateColumn.CHANGE: lambda c: (c.p_masked - c.p, -c.rank),
+_SMALLEST_SAMPLE = 100  # ids and ranks of small vocabularies have this width
+FIGURES = ">99.99%"
+"""The widest probability."""
+
+COLUMNS: dict[CandidateColumn, ColumnSpec] = {
+    CandidateColumn.RANK: ColumnSpec(
+        text=lambda c: f"{c.rank:,}",
+        key=lambda c: (c.rank,),
+        sample=lambda size: f"{max(size, _SMALLEST_SAMPLE):,}",
+    ),
+    CandidateColumn.TOKEN: ColumnSpec(
+        text=candidate_text,
+        key=lambda c: (candidate_text(c).casefold(), c.rank),
+        sample=lambda _size: "0" * 9,
+    ),
+    CandidateColumn.ID: ColumnSpec(
+        text=lambda c: str(c.token_id),
+        key=lambda c: (c.token_id,),
+        sample=lambda size: str(max(size, _SMALLEST_SAMPLE)),
+        hidden_first=2,
+    ),
+    CandidateColumn.PROBABILITY: ColumnSpec(
+        text=lambda c: f"{percent_column(c.p)} → {masked_text(c)}",
+        key=lambda c: (max(c.p, c.p_masked), -c.rank),
+        sample=lambda _size: FIGURES * 2 + "0" * 10,
+    ),
+    CandidateColumn.CHANGE: ColumnSpec(
+        text=lambda c: change_column(c.p, c.p_masked),
+        key=lambda c: (c.p_masked - c.p, -c.rank),
+        sample=lambda _size: "Change",
+        hidden_first=3,
+    ),
+    CandidateColumn.STATE: ColumnSpec(  # the model names and sorts the states, which depend on the drawing
+        text=lambda c: NOTHING if not c.allowed else ui_text("models.candidates.fragment.end") if c.is_eos else "",
+        key=lambda c: (c.rank,),
+        sample=lambda _size: "State",
+        hidden_first=1,
+    ),
 }
+"""All columns. A new one is a member of `CandidateColumn`, an entry here, and its title and tip in `models.toml`."""
 
 
 class CandidateModel(QAbstractTableModel):
@@ -170,26 +222,12 @@ class CandidateModel(QAbstractTableModel):
         self.layoutChanged.emit()
 
     def _text(self, candidate: Candidate, column: CandidateColumn) -> str:
-        match column:
-            case CandidateColumn.RANK:
-                return f"{candidate.rank:,}"
-            case CandidateColumn.TOKEN:
-                return candidate_text(candidate)
-            case CandidateColumn.ID:
-                return str(candidate.token_id)
-            case CandidateColumn.PROBABILITY:
-                return f"{percent_column(candidate.p)} → {masked_text(candidate)}"
-            case CandidateColumn.CHANGE:
-                return change_column(candidate.p, candidate.p_masked)
-            case CandidateColumn.STATE:
-                return self.state_text(candidate)
+        return self.state_text(candidate) if column is CandidateColumn.STATE else COLUMNS[column].text(candidate)
 
     def state_text(self, candidate: Candidate) -> str:
         """Return the name of the drawn state that a candidate leads to."""
-        if not candidate.allowed:
-            return NOTHING
-        if candidate.is_eos:
-            return ui_text("models.candidates.fragment.end")
+        if without_state := COLUMNS[CandidateColumn.STATE].text(candidate):
+            return without_state
         name = self._states.get(candidate.token_id)
         if name is None:
             name = self._states[candidate.token_id] = self._name_state(candidate) or "…"
@@ -198,7 +236,7 @@ class CandidateModel(QAbstractTableModel):
     def _arrange(self) -> None:
         column, order = self._sorting
         rows = (c for c in self._all if c.allowed or not self._allowed_only)
-        key = self._by_state if column is CandidateColumn.STATE else _KEYS[column]
+        key = self._by_state if column is CandidateColumn.STATE else COLUMNS[column].key
         self._rows = sorted(rows, key=key, reverse=order is Qt.SortOrder.DescendingOrder)
 
     def _by_state(self, candidate: Candidate) -> tuple[float, ...]:

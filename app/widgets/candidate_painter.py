@@ -20,8 +20,8 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QStaticText
 
 from app import theme
-from app.display_text import candidate_text, change_column, percent_column
-from app.models.candidates import CandidateColumn, masked_text
+from app.display_text import candidate_text, percent_column
+from app.models.candidates import COLUMNS, FIGURES, CandidateColumn, masked_text
 from app.widgets.token_paint import TokenColours, mix, runs, tabular, token_colours
 from engine.decoding.values import Candidate
 
@@ -29,7 +29,6 @@ Role = theme.Role
 PADDING = 8
 _BAR, _BAR_GAP = 5.0, 2.0
 _LEAST_BAR = 0.75  # shorter bars are noise: the number is enough
-_FIGURES = ">99.99%"
 _MOST_KEPT = 2_048  # number of cached text layouts
 
 
@@ -112,7 +111,7 @@ class CandidatePainter:
         self._tokens.clear()
         self._metrics = QFontMetricsF(self._style.figures)
         self._token_metrics = QFontMetricsF(self._style.token)
-        self._figure_width = self._metrics.horizontalAdvance(_FIGURES)
+        self._figure_width = self._metrics.horizontalAdvance(FIGURES)
 
     @property
     def row_height(self) -> int:
@@ -121,14 +120,7 @@ class CandidatePainter:
 
     def width_of(self, column: CandidateColumn) -> int:
         """Return the width that a column needs, in pixels; the minimum for the token."""
-        sample = {
-            CandidateColumn.RANK: f"{max(self.vocabulary_size, 100):,}",
-            CandidateColumn.TOKEN: "0" * 9,
-            CandidateColumn.ID: str(max(self.vocabulary_size, 100)),
-            CandidateColumn.PROBABILITY: _FIGURES * 2 + "0" * 10,
-            CandidateColumn.CHANGE: "Change",
-            CandidateColumn.STATE: "State",
-        }[column]
+        sample = COLUMNS[column].sample(self.vocabulary_size)
         return round(self._metrics.horizontalAdvance(sample)) + 2 * PADDING
 
     def paint(
@@ -191,19 +183,17 @@ class CandidatePainter:
         """Return the texts of a column: right edge, text, and colour."""
         candidate = row.candidate
         match column:
-            case CandidateColumn.RANK:
-                return ((right, f"{candidate.rank:,}", Role.MUTED),)
-            case CandidateColumn.ID:
-                return ((right, str(candidate.token_id), Role.MUTED),)
             case CandidateColumn.PROBABILITY:
                 role = Role.TEXT if candidate.allowed else Role.MUTED
                 before = (left + self._figure_width, percent_column(candidate.p), Role.MUTED)
                 return before, (right, masked_text(candidate), role)
             case CandidateColumn.CHANGE:
-                text = change_column(candidate.p, candidate.p_masked)
+                text = COLUMNS[column].text(candidate)
                 return ((right, text, Role.ALLOWED if text.startswith("+") else Role.MUTED),)
-            case _:
+            case CandidateColumn.STATE:
                 return ((right, row.state, Role.TEXT if candidate.allowed else Role.MUTED),)
+            case _:
+                return ((right, COLUMNS[column].text(candidate), Role.MUTED),)
 
     def _layout_of(self, text: str) -> _TextLayout:
         _limit_cache(self._layouts)

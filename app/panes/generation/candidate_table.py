@@ -36,7 +36,7 @@ from app.catalogue import ui_text
 from app.commands import keys_of, local_key
 from app.delays import delayed
 from app.display_text import candidate_text, shown, unmarked
-from app.models.candidates import CandidateColumn, CandidateModel, peak_of
+from app.models.candidates import COLUMNS, CandidateColumn, CandidateModel, peak_of
 from app.theme.buttons import tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.candidate_painter import PADDING, CandidatePainter, CandidateRow
@@ -44,7 +44,11 @@ from app.widgets.elided_label import ElidedLabel
 from app.widgets.font_warming import FontWarming
 from engine.decoding.values import Candidate, EosState, Position
 
-_HIDDEN_FIRST = (CandidateColumn.CHANGE, CandidateColumn.ID, CandidateColumn.STATE)
+_HIDDEN_FIRST = sorted(
+    (column for column in CandidateColumn if COLUMNS[column].hidden_first),
+    key=lambda column: COLUMNS[column].hidden_first,
+    reverse=True,
+)
 _TOKEN_FIRST, _BARS_SHARE = 24, 0.6  # of spare width: the first pixels go to the token, then this share to the bars
 _TAKE, _FORCE = local_key("candidates.take", "Return"), local_key("candidates.force", "Shift+Return")
 _TAKE_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
