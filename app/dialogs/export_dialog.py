@@ -201,10 +201,13 @@ class Options(QWidget):
             layout.addWidget(widget)
             self._rows[key] = label, widget
         layout.addStretch()
-        self.spelling.currentIndexChanged.connect(lambda _index: self.changed.emit())
-        self.recursion.valueChanged.connect(lambda _value: self.changed.emit())
-        self.name.textChanged.connect(lambda _text: self.changed.emit())
-        self.model.textChanged.connect(lambda _text: self.changed.emit())
+        for edited in (
+            self.spelling.currentIndexChanged,
+            self.recursion.valueChanged,
+            self.name.textChanged,
+            self.model.textChanged,
+        ):
+            edited.connect(lambda _value: self.changed.emit())
 
     @property
     def error(self) -> str:

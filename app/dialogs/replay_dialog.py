@@ -218,7 +218,6 @@ class ReplayDialog(QDialog):
     opened = Signal(tuple)
     test_wanted = Signal(str)
     span_wanted = Signal(Span)
-    schema_repair_wanted = Signal(ViolationFix)
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -593,7 +592,7 @@ class ReplayDialog(QDialog):
         self.details = DiagnosisView()
         self.details.place_wanted.connect(self._show_violation)
         self.details.repair_wanted.connect(self._repair)
-        self.details.schema_repair_wanted.connect(self.schema_repair_wanted)
+        self.schema_repair_wanted = self.details.schema_repair_wanted
 
     def _build_question(self) -> None:
         self.as_text = QRadioButton(ui_text("common.word.text"))
@@ -620,7 +619,6 @@ class ReplayDialog(QDialog):
         for button in (self.as_text, self.as_ids):
             self._forms.addButton(button)
             options.addWidget(button)
-            button.toggled.connect(lambda _checked: self._on_edited())
         tip = ui_text("dialogs.check.file_tip")
         self.file_button = push_button(ui_text("dialogs.check.file"), tip, role="link", clicked=self._choose_file)
         options.addWidget(self.file_button)
@@ -640,8 +638,9 @@ class ReplayDialog(QDialog):
         self.text.textChanged.connect(self._on_typed)
         self.text.pasted_over.connect(self._take_response)
         self.text.secrets_removed.connect(self._report_secrets)
-        self.budget.valueChanged.connect(lambda _value: self._on_edited())
-        self.finish.currentIndexChanged.connect(lambda _index: self._on_edited())
+        toggled = [button.toggled for button in (self.as_text, self.as_ids)]
+        for edited in (*toggled, self.budget.valueChanged, self.finish.currentIndexChanged):
+            edited.connect(self._on_edited)
 
     def _build_tokens(self) -> None:
         self.tokens_title = Label(ui_text("common.word.tokens"))

@@ -73,8 +73,8 @@ class OutputCheck(QObject):
         dialog.span_wanted.connect(self._session.links.span_chosen)
         dialog.schema_repair_wanted.connect(self._repair_schema)
         decoding.queries.replayed.connect(dialog.show_answer)
-        compiling.diagnosed.connect(dialog.check_again)
-        decoding.model_opened.connect(dialog.check_again)
+        for changed in (compiling.diagnosed, decoding.model_opened):
+            changed.connect(dialog.check_again)
         dialog.finished.connect(self._on_finished)
         self._pipeline = decoding.view.pipeline
         if self._draft is not None:

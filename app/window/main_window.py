@@ -221,15 +221,14 @@ class MainWindow(QMainWindow):
 
     def _connect_signals(self) -> None:
         session, document = self.session, self.session.document
-        document.title_changed.connect(self._show_title)
-        document.replaced.connect(self._show_title)
+        for changed in (document.title_changed, document.replaced):
+            changed.connect(self._show_title)
         document.replaced.connect(self._focus_text)
         self.panes.editor.switched.connect(lambda _text, _reading: self._focus_text())
-        session.view_changed.connect(lambda _drawn: self._show_status())
-        session.compiling.stale_changed.connect(lambda _stale, _reason: self._show_status())
+        for changed in (session.view_changed, session.compiling.stale_changed, session.decoding.view_changed):
+            changed.connect(self._show_status)
         session.compiling.diagnosed.connect(self.problem_folding.schedule)
         session.live_changed.connect(self._on_live)
-        session.decoding.view_changed.connect(lambda _view: self._show_status())
         session.decoding.running_changed.connect(self._on_running)
         session.step_allowed_changed.connect(self._on_step_allowed)
         session.activity_changed.connect(self.status_line.show_activity)

@@ -46,8 +46,8 @@ class ProcessEnd(QObject):
                 self._before[number] = signal.signal(number, _do_nothing)
         self._prepare = prepare
         # A slot without arguments: nothing here needs the session manager.
-        app.commitDataRequest.connect(self._on_session_end)
-        app.saveStateRequest.connect(self._on_session_end)
+        for ends in (app.commitDataRequest, app.saveStateRequest):
+            ends.connect(self._on_session_end)
 
     def stop(self) -> None:
         """Restore the previous signal handlers."""

@@ -42,8 +42,8 @@ class TargetMenu(QObject):
         self.version_menu = QMenu(ui_text("window.target.version"), toolbar.target_menu)
         self.version_menu.setToolTipsVisible(True)
         toolbar.target_menu.aboutToShow.connect(self.fill)
-        self._document.changed.connect(lambda _revision: self._show())
-        self._document.target_changed.connect(self._show)
+        for changed in (self._document.changed, self._document.target_changed):
+            changed.connect(self._show)
         self._document.replaced.connect(self._compare)
         commands.add(self)
         self._show()

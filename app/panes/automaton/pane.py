@@ -92,7 +92,6 @@ class AutomatonPane(QWidget):
 
     layout_wanted = Signal(LayoutRequest)
     tokens_wanted = Signal(TokensRequest)
-    spans_hovered = Signal(tuple)
     view_changed = Signal(ViewState)
     layout_chosen = Signal(str, bool)
 
@@ -175,11 +174,11 @@ class AutomatonPane(QWidget):
         self.header.all_toggled.connect(navigation.set_draws_all)
         self.header.bytes_toggled.connect(navigation.set_draws_bytes)
         self.header.merge_toggled.connect(navigation.set_merges)
-        self.selection.spans_hovered.connect(self.spans_hovered)
+        self.spans_hovered = self.selection.spans_hovered
         self.search.state_found.connect(self.selection.go_to)
         self.find_bar.closed.connect(self._focus_page)
-        self.footer.stacks_button.toggled.connect(lambda _on: self._show_panels())
-        self.footer.map_button.toggled.connect(lambda _on: self._show_panels())
+        for button in (self.footer.stacks_button, self.footer.map_button):
+            button.toggled.connect(self._show_panels)
         self.footer.find_button.clicked.connect(self.find_bar.open_bar)
         self.footer.coverage_button.toggled.connect(self._set_shows_coverage)
         self.stacks.frames_selected.connect(self._highlight_frames)

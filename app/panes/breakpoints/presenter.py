@@ -20,8 +20,8 @@ class BreakpointsPresenter(PanePresenter):
         super().__init__(context)
         self.view: Lazy[BreakpointsPane] = Lazy(self._make)
         self.session.debugging.breakpoint_hit.connect(lambda one: self.view.get().show_hit(one))
-        self.session.document.breakpoints_changed.connect(self._show)
-        self.session.document.replaced.connect(self._show)
+        for changed in (self.session.document.breakpoints_changed, self.session.document.replaced):
+            changed.connect(self._show)
 
     def _make(self) -> BreakpointsPane:
         from app.panes.breakpoints.pane import BreakpointsPane  # start-up time: the pane is built when first shown

@@ -146,8 +146,8 @@ class ManySeedsPage(QWidget):
         self.count.valueChanged.connect(
             lambda total: self.sample.setText(ui_text("generation.many.sample", total=total))
         )
-        self.table.doubleClicked.connect(self._open)
-        self.table.return_pressed.connect(self._open)
+        for chosen in (self.table.doubleClicked, self.table.return_pressed):
+            chosen.connect(self._open)
         self.table.selectionModel().selectionChanged.connect(self._refresh_open)
         self._model.modelReset.connect(self._refresh_open)
         self._refresh_open()

@@ -63,11 +63,9 @@ class GenerationPane(QFrame):
         span_wanted(Span): show this span of the grammar.
     """
 
-    why_wanted = Signal(int)
     many_wanted = Signal(int)
     many_cancelled = Signal()
     seed_opened = Signal(int)
-    token_forced = Signal(int)
     until_wanted = Signal(RunUntil)
     baseline_wanted = Signal()
     baseline_cancelled = Signal()
@@ -373,8 +371,8 @@ class GenerationPane(QFrame):
         self.secrets_removed = self.prompt.secrets_removed
         self.node_clicked = self.output.node_clicked
         self.token_taken = self.candidates.token_taken
-        self.candidates.why_wanted.connect(self.why_wanted)
-        self.candidates.force_wanted.connect(self.token_forced)
+        self.why_wanted = self.candidates.why_wanted
+        self.token_forced = self.candidates.force_wanted
         self.candidates.until_wanted.connect(self._run_until_token)
         self.colours_chosen = self.output.colours_chosen
         self.lookup_wanted = self.candidates.lookup_wanted
