@@ -31,7 +31,6 @@ from app.workers.requests.decode import (
     DecodeView,
     Force,
     GoTo,
-    Lookup,
     ModelSummary,
     OpenModel,
     OpenOutput,
@@ -49,7 +48,6 @@ from app.workers.requests.decode import (
     ShareTrace,
     StepOnce,
     Take,
-    Why,
     WhyAnswer,
 )
 from app.workers.requests.forced import MeasureStrategies
@@ -242,14 +240,11 @@ class Decoding(QObject):
         asked = self._group.ask(SetPipeline(settings), self).then(partial(self._on_pipeline, settings))
         asked.lost(self._on_pipeline_lost)
 
-    def ask(self, request: Move | StepOnce | Why | Lookup) -> None:
-        """Send a request of the user: one that moves the session ends a run, a query does not.
+    def ask(self, request: Move | StepOnce) -> None:
+        """Send a request of the user that moves the session, and end a run.
 
         A held key or quick clicks build no queue: while one move is in progress, only the last one after it waits.
         """
-        if isinstance(request, Why | Lookup):
-            self.queries.explain(request)
-            return
         if not isinstance(request, StepOnce):
             self._next_move = None
         self._withdraw_run_end()

@@ -90,14 +90,13 @@ class DecodeQueries(QObject):
         parent: the owner.
 
     Signals:
-        explained(WhyAnswer), found(LookupAnswer), sampled(ManyAnswer), exported(ExportAnswer): the answers.
+        explained(WhyAnswer), sampled(ManyAnswer), exported(ExportAnswer): the answers.
         replayed(ReplayAnswer): the verdict on a pasted output.
         assessed(Assessment), forced_text_found(ForcedText): what a step does not wait for.
         sampling_stopped(why): the generation of many seeds ended before its last answer.
     """
 
     explained = Signal(WhyAnswer)
-    found = Signal(LookupAnswer)
     replayed = Signal(ReplayAnswer)
     assessed = Signal(Assessment)
     forced_text_found = Signal(ForcedText)
@@ -179,13 +178,15 @@ class DecodeQueries(QObject):
         """Cancel the running export."""
         self._group.cancel(lambda request: isinstance(request, ExportWithModel))
 
-    def explain(self, request: Why | Lookup) -> None:
-        """Submit a query about tokens; a newer one of its kind replaces one that waits."""
-        self._group.cancel(lambda older: isinstance(older, type(request)))
-        if isinstance(request, Why):
-            self._group.ask(request, self).then(self.explained.emit)
-        else:
-            self._group.ask(request, self).then(self.found.emit)
+    def explain(self, token_id: int) -> None:
+        """Ask why a token may or may not come next; a newer query replaces one that waits."""
+        self._group.cancel(lambda older: isinstance(older, Why))
+        self._group.ask(Why(token_id), self).then(self.explained.emit)
+
+    def look_up(self, text: str, show: Callable[[LookupAnswer], object]) -> None:
+        """Search the vocabulary; a newer query replaces one that waits."""
+        self._group.cancel(lambda older: isinstance(older, Lookup))
+        self._group.ask(Lookup(text), self).then(show)
 
     def share(self, request: ShareTrace, report: Callable[[ShareAnswer], object]) -> None:
         """Request a web page of a trace."""

@@ -11,7 +11,7 @@ from app.panes.generation.pane import GenerationPane
 from app.panes.generation.processor_commands import ProcessorCommands
 from app.panes.generation.run_commands import RunCommands
 from app.session import CompiledGrammarView, Notification, view_of
-from app.workers.requests.decode import DecodeView, GoTo, Lookup, Restart, Take, Why
+from app.workers.requests.decode import DecodeView, GoTo, Restart, Take
 from engine.decoding.values import Candidate
 
 _PAGE = "generation"  # the page that is open beside the candidates
@@ -40,7 +40,6 @@ class GenerationPresenter(PanePresenter):
         session.document.replaced.connect(lambda: self._show(view_of(session.document.content)))
         decoding.view_changed.connect(self._show)
         queries.explained.connect(view.show_why)
-        queries.found.connect(view.show_lookup)
         queries.assessed.connect(lambda found: view.show_assessment(found.verdict))
         queries.sampled.connect(view.show_many)
         queries.sampling_stopped.connect(view.stop_many)
@@ -54,8 +53,8 @@ class GenerationPresenter(PanePresenter):
     def _connect_view(self) -> None:
         session, decoding, view = self.session, self.session.decoding, self.view
         view.token_taken.connect(lambda token_id: decoding.choose(Take(token_id)))
-        view.why_wanted.connect(lambda token_id: decoding.ask(Why(token_id)))
-        view.lookup_wanted.connect(lambda text: decoding.ask(Lookup(text)))
+        view.why_wanted.connect(decoding.queries.explain)
+        view.lookup_wanted.connect(lambda text: decoding.queries.look_up(text, view.show_lookup))
         view.node_clicked.connect(lambda node_id: decoding.ask(GoTo(node_id)))
         view.span_wanted.connect(session.links.span_chosen)
         view.prompt_edited.connect(decoding.set_prompt)

@@ -42,8 +42,8 @@ from engine.decoding.values import Finish, SamplerSettings
 A = ord("a") - 0x20
 LENGTH = 24
 QUESTIONS = {
-    Lookup: lambda session: session.decoding.ask(Lookup("a")),
-    Why: lambda session: session.decoding.ask(Why(A)),
+    Lookup: lambda session: session.decoding.queries.look_up("a", print),
+    Why: lambda session: session.decoding.queries.explain(A),
     TokensRequest: lambda session: session.decoding.queries.list_tokens(
         TokensRequest(session.document.revision), print
     ),

@@ -12,7 +12,7 @@ from app.graph.layout.types import LayoutRequest
 from app.jobs import group
 from app.session import Session, WorkerPool
 from app.workers.protocol import sentence
-from app.workers.requests.decode import Back, Begin, Lookup, OpenModel, StepOnce, Take
+from app.workers.requests.decode import Back, Begin, OpenModel, StepOnce, Take
 from app.workers.requests.export import ExportOptionsMessage
 from engine import compile_grammar
 from engine.decoding.generate import generate
@@ -465,7 +465,7 @@ def test_within_a_budget_looking_around_and_a_killed_process_change_no_token(ses
         index = position().index
         session.decoding.step()
         qtbot.waitUntil(lambda index=index: position().index == index + 1)
-        session.decoding.ask(Lookup("1"))
+        session.decoding.queries.look_up("1", print)
         if turn % 5 == 1:
             session.decoding.ask(Back())
             qtbot.waitUntil(lambda index=index: position().index == index)

@@ -18,7 +18,6 @@ from app.commands import KEYS_OF, LOCAL_KEYS, declared_commands, keys_of
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.document import file as document_file
 from app.theme.labels import plain_text
-from app.workers.requests.decode import Lookup
 from engine.document.content import ExpectedText
 
 APP = Path(__file__).resolve().parents[3] / "app"
@@ -242,7 +241,7 @@ def test_no_tip_shows_a_text_as_html(desk, tmp_path):
     desk.wait(lambda: desk.session.decoding.view.position.index == 2)
     desk.session.decoding.set_prompt(f"{TAG}{TAG}")
     desk.wait(lambda: len(desk.document.content.archived) == 1)
-    desk.session.decoding.ask(Lookup(TAG))
+    desk.session.decoding.queries.look_up(TAG, desk.panes.generation.show_lookup)
     windows = open_everything(desk)
     desk.wait(lambda: desk.panes.view("tests").model.rowCount() > 0)
     seen = list(texts_of(windows))
