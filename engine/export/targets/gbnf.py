@@ -35,6 +35,7 @@ from engine.export.text.plain_grammar import (
 )
 from engine.grammar import Grammar
 from engine.grammar.print_gbnf import NoGbnfError, print_gbnf
+from engine.notations import NOTATIONS
 from engine.source.catalogue import catalogue_text
 
 
@@ -69,8 +70,7 @@ class GbnfTarget(RulesTarget):
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """Check the artifact; see `Target`."""
         text = artifact.content.decode()
-        names = [line.partition("::=")[0] for line in text.split("\n") if "::=" in line and not line.startswith("#")]
-        if any("_" in name for name in names):
+        if any("_" in name for name, _offset in NOTATIONS["gbnf"].rule_starts(text)):
             raise MismatchError("errors.export.gbnf.underscore")
         compared = catalogue_text("export.compared.fragment.gbnf")
         return check_text(job, "gbnf", text, compared, fewer=has_fewer_texts(job), scope=scope_of(job.compiled))
