@@ -148,6 +148,17 @@ def test_a_search_can_be_cancelled():
         Matcher(grammar, WORDS).shortest_token_completion(cancel=cancel)
 
 
+@pytest.mark.parametrize("effort", [0, 8, 80, 800, 80_000])
+def test_a_limited_search_finds_bounds_whatever_the_automaton_remembers(effort):
+    grammar = compile_grammar("regex", "(?:a|b|ab){40}c")
+    matcher = Matcher(grammar, WORDS)
+    first = matcher.shortest_token_completion(effort)
+    exact = matcher.shortest_token_completion()
+    assert exact.is_exact
+    assert first.at_least <= exact.at_least <= first.at_most
+    assert matcher.shortest_token_completion(effort) == first
+
+
 def test_texts_are_spelled_by_as_few_tokens_as_can_be():
     steps = TokenSuccessors(compile_grammar("regex", "a").automaton, WORDS)
     words, chance = [token for token in WORDS.tokens if token], random.Random(5)

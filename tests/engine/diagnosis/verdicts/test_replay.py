@@ -2,16 +2,18 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from catalogue_texts import shows, text_pattern
 
 from engine.analysis.token_completion import search_token_completion
 from engine.compile import CompileOptions, compile_grammar
+from engine.diagnosis.verdicts.completion_budget import NODES
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_pieces, replay_text, verdict_on_error
 from engine.diagnosis.verdicts.sentences import verdict_sentence
 from engine.diagnosis.verdicts.verdict import ReplayedTokenState, TokenOrigin, VerdictOutcome
-from engine.source import EngineError, GrammarError
+from engine.source import EngineError, GrammarError, Limits
 from engine.source.catalogue import catalogue_text
 from engine.source.text import quoted
 from engine.vocabulary import Vocabulary
@@ -82,15 +84,28 @@ def test_the_sentence_of_the_budget(person):
 
 def test_from_where_on_the_end_was_out_of_reach(person):
     """Halving, against looking at every token."""
+
+    @cache
+    def fewest(prefix):
+        configuration = person.automaton.run(person.automaton.start, prefix)
+        return search_token_completion(person.automaton, WORDS, configuration, NODES).at_least
+
     for budget in range(1, 30):
         found = judge(person, '{"name": "Ada Lovelace", ', token_source=TokenSource(WORDS), budget=budget)
-        data = found.data
-        needs = []
-        for token in (*found.tokens, None):
-            configuration = person.automaton.run(person.automaton.start, data[: token.start] if token else data)
-            needs.append(search_token_completion(person.automaton, WORDS, configuration, 300_000).at_least)
+        needs = [fewest(found.data[: token.start] if token else found.data) for token in (*found.tokens, None)]
         late = next((taken for taken, needed in enumerate(needs) if needed > budget - taken), None)
         assert found.ending.late_at == late
+
+
+@pytest.mark.parametrize("work", [300, 10_000])
+def test_a_limit_of_work_leaves_bounds_of_the_ending(work):
+    source, output = "(?:a|b|ab){40}c", "abab"
+    exact = judge(compile_grammar("regex", source), output, token_source=TokenSource(WORDS), budget=99).ending
+    limited = compile_grammar("regex", source, CompileOptions(limits=Limits(work=work)))
+    found = judge(limited, output, token_source=TokenSource(WORDS), budget=99).ending
+    assert exact.least_tokens == exact.most_tokens
+    assert found.least_tokens <= exact.least_tokens
+    assert found.most_tokens is None or found.most_tokens >= exact.most_tokens
 
 
 def test_an_output_that_stops_early_is_not_called_cut_off(person):
