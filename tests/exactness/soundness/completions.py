@@ -32,6 +32,8 @@ from tests.exactness.soundness.tally import Tally
 
 EFFORT = 200
 """The number of places that one search steps from."""
+REPORTED_EFFORT = 2 * EFFORT
+"""The effort of the completions that are judged, beyond what a search can say about them."""
 WALKS, STEPS = 3, 6
 BUDGETS = 4
 BYTES = Vocabulary([*(bytes((byte,)) for byte in range(256)), None], [256])
@@ -252,9 +254,9 @@ def _problem_in_bytes(matcher: Matcher, search: Search, text: bytes, alphabet: A
     """Return what is wrong with the completion of a text; empty where nothing is."""
     automaton, here = search.automaton, search.at(text)
     if alphabet is None:
-        found = matcher.shortest_completion()
+        found = matcher.shortest_completion(REPORTED_EFFORT)
     else:
-        found = matcher.grammar.automaton.shortest_completion(matcher.configuration, 2_000, None, alphabet)
+        found = matcher.grammar.automaton.shortest_completion(matcher.configuration, REPORTED_EFFORT, None, alphabet)
     if matcher.is_accepting != automaton.accepts(here):
         return "is_accepting is not what a fresh compile says", found
     if found.text is not None:
@@ -297,7 +299,7 @@ def _walk_in_tokens(rng: random.Random, tally: Tally, case: Case, matcher: Match
 
 
 def _problem_in_tokens(matcher: Matcher, search: Search, here: int) -> str:
-    found = matcher.shortest_token_completion()
+    found = matcher.shortest_token_completion(REPORTED_EFFORT)
     problem = contradiction(found.at_least, found.at_most, *search.distance(here))
     if not problem and found.token_ids is not None:
         end = matcher.fork()
