@@ -40,7 +40,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def modules_stay() -> Iterator[None]:
-    """Do the same with what a module imported and cached: a collection of everything took a tenth of a second a test."""
+    """Do the same with what a module imported and cached; a collection of everything takes a tenth of a second."""
     yield
     gc.collect()
     gc.freeze()
