@@ -32,6 +32,17 @@ CUT_OFF = '{"name": "Ada Lovelace", "age": 36, "armor": "plate", "weapon": "cros
 BUDGET = 31
 DATE = r"(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 PROMPT = "A character named Paul, aged 20, as JSON:\n"
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 12},
+        "age": {"type": "integer", "maximum": 120},
+        "tags": {"type": "array", "items": {"enum": ["poet", "analyst"]}},
+    },
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+NOT_ENFORCED = '{"name": "Augusta Ada King", "age": 136, "tags": ["analyst", "countess"]}'
 CIRCLES = '{"name": "Ada Lovelace", "age": 36,' + "\n   " * 60
 
 
@@ -78,6 +89,25 @@ def checked(window: MainWindow, output: str, budget: int = 0) -> ReplayDialog:
     dialog.budget.setValue(budget)
     dialog.text.setPlainText(output)
     wait(lambda: dialog.verdict.text() not in without_verdict)
+    return dialog
+
+
+def pasted(window: MainWindow) -> QWidget:
+    """Paste what failed: a request to vLLM and its response."""
+    import json
+
+    from app.dialogs.replay_dialog import ReplayDialog
+
+    form = {"type": "json_schema", "json_schema": {"name": "person", "schema": SCHEMA}}
+    request = {"model": "m", "messages": [{"role": "user", "content": "Who was Ada?"}], "response_format": form}
+    response = {"choices": [{"message": {"content": NOT_ENFORCED}, "finish_reason": "stop"}]}
+    intake = window.failure_intake.open()
+    intake.show_text(f"{json.dumps(request, indent=1)}\n{json.dumps(response)}")
+    wait(intake.diagnose_button.isEnabled)
+    intake.diagnose_button.click()
+    wait(lambda: bool(window.findChildren(ReplayDialog)))
+    dialog = window.findChildren(ReplayDialog)[-1]
+    wait(lambda: dialog.cause.isVisible() and bool(dialog.chips.chips))
     return dialog
 
 
@@ -130,7 +160,7 @@ def main(folder: Path) -> None:
         window.resize(*SIZE)
         window.show()
         window.begin(None)
-        for state in (cut_off, white_space, why_not):
+        for state in (pasted, cut_off, white_space, why_not):
             widget = state(window)
             picture = folder / f"walk-{state.__name__.replace('_', '-')}.png"
             image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
