@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from app import theme
 
+_LONGEST_LINE = 40  # characters of code that are kept on one line
+_MULTIPLE = re.compile(r"^ +| +$| {2,}")
 _CODE = re.compile(r"(`+) ?(.+?) ?\1(?!`)")  # as in Markdown: code that contains backticks is delimited by more of them
 
 
@@ -22,9 +24,15 @@ def code(text: str, role: theme.Role = theme.Role.TEXT, *, struck: bool = False)
     family = ", ".join(f"'{name}'" for name in theme.mono_font().families())
     colours = theme.current()
     style = f"font-family:{family}; color:{colours.hex(role)}; background-color:{colours.hex(theme.Role.GRID)};"
-    inner = html.escape(text).replace(" ", "&nbsp;").replace("\t", "⇥").replace("\n", "↵ ")
+    inner = html.escape(text).replace("\t", "⇥").replace("\n", "↵ ")
+    # A space must be visible at the ends and beside another one; in a long text, the others are where a line breaks.
+    inner = _MULTIPLE.sub(_kept, inner) if len(text) > _LONGEST_LINE else inner.replace(" ", "&nbsp;")
     inner = f"<s>{inner}</s>" if struck else inner
     return f'<span style="{style}">&nbsp;{inner}&nbsp;</span>'
+
+
+def _kept(spaces: re.Match[str]) -> str:
+    return "&nbsp;" * len(spaces[0])
 
 
 def words(text: str, role: theme.Role = theme.Role.TEXT, *, strong: bool = False) -> str:

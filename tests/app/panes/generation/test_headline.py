@@ -131,6 +131,12 @@ def test_prose_marks_code_and_escapes_the_rest():
     assert prose("plain") == "plain"
 
 
+def test_long_code_breaks_at_its_single_spaces():
+    short, long = "a  b c", "a  b c" * 10
+    assert "a&nbsp;&nbsp;b&nbsp;c" in prose(f"`{short}`")
+    assert "a&nbsp;&nbsp;b c" in prose(f"`{long}`")
+
+
 # --- a moment later: how far the end is, and why it ended ------------------------------------------------------------
 
 LETTERS = Vocabulary([bytes((byte,)) for byte in range(128)] + [b"ab", None], [129], {129: "<end>"})
