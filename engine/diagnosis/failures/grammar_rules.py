@@ -76,7 +76,7 @@ def refusals(examined: Examination, engine: str, version: str | None = None) -> 
     patterns = {f"{pointer}/pattern": str(part.get("pattern")) for pointer, part in subschemas(examined.schema)}
     found = _linted(constraint.notation, constraint.text, engine, version, constraint.options)
     for one in sorted(found, key=lambda one: one.effect is not Effect.REFUSES):
-        note = one.sentence
+        note = catalogue_text("failures.evidence.finding", text=one.sentence.removesuffix("."))
         if one.construct:
             pattern = patterns.get(one.pointer, constraint.text)
             note = catalogue_text(f"failures.evidence.construct.{one.construct}", pattern=quoted(pattern))
