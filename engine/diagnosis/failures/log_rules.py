@@ -226,11 +226,11 @@ def _engine_difference(examined: Examination) -> Finding | None:
 
 ENGINE_DIFFERENCE: Final = CauseRule(Cause.ENGINE_DIFFERENCE, _engine_difference)
 LOG_RULES: Final = (
+    CauseRule(Cause.SAMPLER_CONFLICT, _from_log(Cause.SAMPLER_CONFLICT)),
     CauseRule(Cause.SPECULATIVE_REJECTION, _speculative_rejection),
     CauseRule(Cause.CONSTRAINT_OFF, _empty_stack),
     CauseRule(Cause.LEFT_RECURSION, _from_log(Cause.LEFT_RECURSION)),
     CauseRule(Cause.GRAMMAR_ERROR, _grammar_refused),
-    CauseRule(Cause.SAMPLER_CONFLICT, _from_log(Cause.SAMPLER_CONFLICT)),
     CauseRule(Cause.SLOW_COMPILE, _from_log(Cause.SLOW_COMPILE)),
     CauseRule(Cause.UNSUPPORTED_CONSTRUCT, _from_log(Cause.UNSUPPORTED_CONSTRUCT)),
     CauseRule(Cause.TOKENIZER_MISMATCH, _from_log(Cause.TOKENIZER_MISMATCH)),

@@ -16,6 +16,10 @@ from engine.diagnosis.verdicts.replay import TokenSource
 from engine.vocabulary import Vocabulary
 
 SCHEMA = json.dumps({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
+EMPTY_MASK = """
+Failed to advance FSM for request 1-9 for tokens 0. Please file an issue.
+Unexpected: grammar rejected tokens [0] for request 1-9. Terminating request.
+"""
 TWICE = json.dumps({"type": "object", "properties": {"t": {"type": "string", "maxLength": 10_000}}})
 
 
@@ -108,6 +112,12 @@ def test_without_a_target_what_any_engine_refuses_is_reported_only_without_an_ou
             None,
             "left-recursion",
             "llama-left-recursion",
+        ),
+        (
+            EMPTY_MASK,
+            '{"a": 1}!',
+            "sampler-conflict",
+            "min-tokens",
         ),
         ('Unimplemented keys: ["uniqueItems"]', None, "unsupported-construct", "schema"),
         ("Current row has 2001 items; max is 2000", None, "state-explosion", "llguidance-rows"),
