@@ -29,6 +29,7 @@ class FailureSample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         finish: the reason for the end of the output.
         budget: the token budget; 0 if it is unknown.
         request, log: the request without its grammar, and the server's log.
+        response: the server's response, for the tokens of the output with their probabilities.
         output: the output; None if the failure has none.
     """
 
@@ -43,6 +44,7 @@ class FailureSample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     budget: int = 0
     request: str = ""
     log: str = ""
+    response: str = ""
     output: str | None = None
 
     def document(self, model: str) -> DocumentFile:
@@ -53,15 +55,15 @@ class FailureSample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def case(self) -> FailureCase:
         """Return it as a failed request."""
-        texts = ((self.request, TextKind.REQUEST), (self.log, TextKind.LOG))
+        texts = ((self.request, TextKind.REQUEST), (self.log, TextKind.LOG), (self.response, TextKind.RESPONSE))
         case = read_failure(PastedText(text, kind) for text, kind in texts if text)
         return replace(
             case,
             constraints=(RequestConstraint(self.notation, self.grammar),),
             server=self.server or case.server,
-            finish=self.finish,
+            finish=self.finish or case.finish,
             max_tokens=self.budget or case.max_tokens,
-            output=None if self.output is None else self.output.encode(),
+            output=case.output if self.output is None else self.output.encode(),
         )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from engine.diagnosis.failures.diagnosis import Cause, EvidenceWeight, FailurePlace
@@ -125,10 +127,27 @@ def _token_boundary(examined: Examination) -> Finding | None:
                 catalogue_text("failures.sentence.token-boundary.space", text=shown(data)),
                 "leading-space",
                 fix=fix_text(Cause.TOKEN_BOUNDARY, "leading-space", examined.server),
+                evidence=tuple(_joined_token(examined, answer)),
                 places=(output_place(examined, 0),),
                 explains=frozenset((Cause.CONSTRAINT_OFF, Cause.WRONG_ZONE)),
             )
     return _another_encoding(examined)
+
+
+def _joined_token(examined: Examination, answer: bytes) -> Iterator[str]:
+    """Yield that the first token has the space and the answer in it, by the probabilities of the response."""
+    part, scores = examined.part, examined.case.scores
+    if part is None or part.start or not scores or not scores[0].data.startswith(b" ") or len(scores[0].data) < 2:
+        return
+    first = scores[0]
+    yield catalogue_text("failures.evidence.joined_token", token=shown(first.data))
+    bare = next((logprob for data, logprob in first.alternatives if answer.startswith(data) and data), None)
+    if bare is not None and first.logprob is not None:
+        yield catalogue_text(
+            "failures.evidence.bare_token",
+            p=f"{math.exp(first.logprob):.2g}",
+            bare_p=f"{math.exp(bare):.2g}",
+        )
 
 
 def _another_encoding(examined: Examination) -> Finding | None:

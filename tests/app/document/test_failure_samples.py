@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
@@ -48,3 +49,14 @@ def test_each_opens_as_a_document_with_its_grammar(sample: FailureSample):
     document = sample.document("records")
     assert (document.grammar.notation, document.grammar.text) == (sample.notation, sample.grammar)
     assert document.title == sample.title
+
+
+def test_the_token_boundary_is_shown_by_the_tokens_of_the_response_alone():
+    (sample,) = [one for one in SAMPLES if one.cause == "token-boundary"]
+    case = sample.case()
+    assert (case.output, [token.data for token in case.scores]) == (b" angry", [b" angry"])
+    found = diagnose(case)
+    assert found.detail == "leading-space"
+    assert len(found.evidence) >= 2
+    without = diagnose(replace(case, scores=()))
+    assert (without.detail, len(without.evidence)) == (found.detail, len(found.evidence) - 2)
