@@ -63,6 +63,7 @@ def _as_data(grammar: CompiledGrammar, text: str, most_stacks: int) -> dict[str,
             for stack in found.stacks
         ]
         document["more"] = found.more
+        document["stack_counts"] = _counts(grammar, text, most_stacks)
     return document
 
 
@@ -86,6 +87,8 @@ def _as_lines(grammar: CompiledGrammar, text: str, most_stacks: int) -> list[str
         found = _stacks(grammar, configuration, most_stacks)
         lines += [_line(stack, grammar.source) for stack in found.stacks]
         lines += [catalogue_text("cli.step.more_stacks", count=found.more)] if found.more else []
+        counts = ", ".join(f"{count:,}" for count in _counts(grammar, text, most_stacks))
+        lines.append(catalogue_text("cli.step.stack_counts", counts=counts))
     return lines
 
 
@@ -110,6 +113,15 @@ def _stacks(grammar: CompiledGrammar, configuration: int, limit: int) -> StackLi
     if not isinstance(grammar.automaton, LazyAutomaton):
         raise CommandError("cli.step.no_rules")
     return grammar.automaton.stacks(configuration, limit)
+
+
+def _counts(grammar: CompiledGrammar, text: str, limit: int) -> list[int]:
+    """Return the number of stacks before the first character of a text and after each."""
+    configurations = [grammar.automaton.start]
+    for character in text:
+        configurations.append(grammar.automaton.run(configurations[-1], character.encode()))
+    listings = [_stacks(grammar, configuration, limit) for configuration in configurations]
+    return [len(found.stacks) + found.more for found in listings]
 
 
 def _frame(frame: StackFrame, source: SourceText) -> dict[str, object]:

@@ -78,10 +78,10 @@ def state(expected: str, ends: str) -> str:
 
 
 def test_a_step_says_what_may_come_next_and_on_which_stacks(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "step", "--text", "(1", "--stacks") == (
-        0,
-        f"{state('`0-9` or `)`', 'not_accepting')}root `)` > digit_rep `[0-9]`\nroot `)`\n",
-    )
+    stacks = "root `)` > digit_rep `[0-9]`\nroot `)`\n"
+    counts = catalogue_text("cli.step.stack_counts", counts="2, 2, 2")
+    expected = f"{state('`0-9` or `)`', 'not_accepting')}{stacks}{counts}\n"
+    assert run(capsys, "step", "--text", "(1", "--stacks") == (0, expected)
     assert run(capsys, "step", "--text", "1") == (0, state("`0-9`", "accepting"))
 
 
@@ -95,14 +95,16 @@ def test_a_step_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         ["root", "root"],
     ]
     assert document["stacks"][0]["frames"][0]["next"] == [{"text": ")", "line": 1, "column": 20}]
-    assert "stacks" not in json.loads(run(capsys, "step", "--json")[1])
+    assert document["stack_counts"] == [2, 2]
+    assert not {"stacks", "stack_counts"} & json.loads(run(capsys, "step", "--json")[1]).keys()
 
 
 def test_stacks_beyond_the_limit_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     grammar = 'root ::= x x\nx ::= "(" x "1" | "(" x "2" | "a"'
     _, out = run(capsys, "step", "--text", "((((", "--stacks", "--most-stacks", "3", grammar=grammar)
-    assert len(out.splitlines()) == 2 + 3 + 1
-    assert out.endswith(catalogue_text("cli.step.more_stacks", count=13) + "\n")
+    assert len(out.splitlines()) == 2 + 3 + 1 + 1
+    assert catalogue_text("cli.step.more_stacks", count=13) in out.splitlines()
+    assert out.splitlines()[-1] == catalogue_text("cli.step.stack_counts", counts="1, 2, 4, 8, 16")
 
 
 @pytest.mark.parametrize(
