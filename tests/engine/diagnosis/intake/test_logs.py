@@ -42,6 +42,8 @@ LINES = {
     "sglang-skipped": "WARNING Skip invalid json_schema: json_schema='{', e=RuntimeError()",
     "sglang-compile": "Failed to compile json grammar: invalid schema",
     "sglang-timeout": "Grammar preprocessing timed out for req.grammar_key=('json', '{}')",
+    "sglang-unsupported": "JSON Schema at #/properties/a is not supported by xgrammar: keyword(s) not would be ignored",
+    "sglang-bounds": "JSON schema estimated DFA states (12000) exceeds maximum allowed (10000). Schema may cause DoS",
     "sglang-no-backend": "Grammar-based generation (json_schema, regex, ebnf, structural_tag) is not supported when "
     "the server is launched with --grammar-backend none",
     "xgrammar-terminated": "The matcher has terminated after accepting the stop token, but is "
