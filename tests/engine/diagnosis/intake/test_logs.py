@@ -103,7 +103,6 @@ def test_the_catalogue_is_large_and_names_known_causes():
     ("line", "message"),
     [
         ("Unexpected: grammar rejected tokens [10429, 13] for request r-1.", "vllm-rejected-tokens"),
-        ("HYV3ReasoningParser could not locate think start/end tokens in the tokenizer", "vllm-reasoning-parser"),
         ("Grammar compilation raised an exception: bad, grammar_key=('json', '{}')", "sglang-compile"),
         ("Grammar preprocessing timed out: req.grammar_key=('json', '{}')", "sglang-timeout"),
         (
