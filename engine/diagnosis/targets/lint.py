@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 
 from engine.diagnosis.targets.findings import TargetFinding, TargetRewrite
@@ -126,17 +127,23 @@ def lint_schema(text: str, engine: str, version: str = "", *, rewrites: bool = T
         version: the version of the engine; empty for the examined one.
         rewrites: whether to search for rewrites, which may take seconds.
     """
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
+    lint = _schema_lint(text, rewrites=rewrites)
+    if lint is None:
         return ()
-    root = Outline(text).root
-    if root is None:
-        return ()
-    lint = _SchemaLint(text, root, rewrites=rewrites)
     found = lint.by_backends(version) if engine == "vllm" else lint.by_record(engine, version)
     unique = {(finding.pointer, finding.effect, finding.sentence): finding for finding in found}
     return tuple(sorted(unique.values(), key=lambda finding: finding.span))
+
+
+@lru_cache(maxsize=1)
+def _schema_lint(text: str, *, rewrites: bool) -> _SchemaLint | None:
+    """Return the lint of a schema, which serves all engines; None if the text is no JSON."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    root = Outline(text).root
+    return None if root is None else _SchemaLint(text, root, rewrites=rewrites)
 
 
 @dataclass(frozen=True, slots=True)
