@@ -93,6 +93,10 @@ class _Library:
         """Return whether the text may end: a stack is empty."""
         return any(bottom == top for bottom, top in self._found_stacks(grammar))
 
+    def stack_count(self, grammar: int) -> int:
+        """Return the number of stacks."""
+        return sum(1 for _ in self._found_stacks(grammar))
+
     def next_characters(self, grammar: int) -> _Ranges:
         """Return the ranges of the characters that may follow."""
         stacks = self._found_stacks(grammar)
@@ -166,6 +170,11 @@ class LlamaMatcher:
     def is_accepting(self) -> bool:
         """See `PeerMatcher`."""
         return not self._pending and self._library.may_end(self._grammar)
+
+    @property
+    def stack_count(self) -> int:
+        """Return the number of stacks that llama.cpp holds."""
+        return self._library.stack_count(self._grammar)
 
     def _allows(self, data: bytes, known: dict[str, _Ranges]) -> bool:
         whole, rest = _characters(data)
