@@ -101,7 +101,7 @@ class Decoding(QObject):
 
     Attributes:
         queries: requests that do not move the session.
-        lists_tokens: returns whether the view after a step of the user should list the allowed tokens.
+        lists_tokens: returns whether the view after a step or a token of the user should list the allowed tokens.
 
     Signals:
         view_changed(DecodeView): the contents of the generation panes.
@@ -256,7 +256,8 @@ class Decoding(QObject):
             self._archive_unrestored()
         match request:
             case Take():
-                self._group.ask(request, self).then(self._on_taken)
+                taken = replace(request, lists_tokens=self.lists_tokens())
+                self._group.ask(taken, self).then(self._on_taken)
             case StepOnce():
                 self._send(request).then(self._go_on)
             case Back() | GoTo():

@@ -217,9 +217,8 @@ class DecodeHandler(Handler):
         self._forced.step(session, one_by_one=request.one_by_one or request.watched)
         passage = self._watcher.passage(session) if request.watched else None
         stop = self._watcher.stop_before(session, saved, passage, request.breakpoints)
-        view = self._view()
-        tokens = self._queries.tokens_of_step() if request.lists_tokens and view.position is not None else None
-        return replace(view, passage=passage if stop is None else None, stop_before=stop, tokens=tokens)
+        view = self._with_tokens(self._view(), request)
+        return replace(view, passage=passage if stop is None else None, stop_before=stop)
 
     @handles(Take)
     def _take(self, request: Take, _job: Job) -> DecodeView | WhyAnswer:
@@ -228,7 +227,13 @@ class DecodeHandler(Handler):
             session.take(request.token_id)
         except (NotAllowedError, RemovedError):
             return why(session, request.token_id)
-        return self._view()
+        return self._with_tokens(self._view(), request)
+
+    def _with_tokens(self, view: DecodeView, request: StepOnce | Take) -> DecodeView:
+        """Return a view with the tokens that are allowed next, if a request asks for them."""
+        if not request.lists_tokens or view.position is None:
+            return view
+        return replace(view, tokens=self._queries.tokens_of_step())
 
     @handles(Force)
     def _force(self, request: Force, _job: Job) -> DecodeView:

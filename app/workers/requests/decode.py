@@ -131,9 +131,10 @@ class StepOnce(SessionRequest["DecodeView"]):
 
 @dataclass(frozen=True, slots=True)
 class Take(SessionRequest["DecodeView | WhyAnswer"]):
-    """Take this token instead of sampling one."""
+    """Take this token instead of sampling one; `lists_tokens` as in `StepOnce`."""
 
     token_id: int
+    lists_tokens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
