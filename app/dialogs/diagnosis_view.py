@@ -159,8 +159,8 @@ class DiagnosisView(QScrollArea):
         return QSize(super().sizeHint().width(), min(max(height, 0), most))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the same height, so that the output does not squeeze the details."""
-        return QSize(0, self.sizeHint().height())
+        """Return the height of a small dialog, so that the pages below fit on a small screen, too."""
+        return QSize(0, min(self.sizeHint().height(), _HEIGHT))
 
     def resizeEvent(self, event: object) -> None:
         """Adapt the height to lines that wrap otherwise."""

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QRadioButton,
     QSizePolicy,
     QSpinBox,
+    QTabWidget,
     QTextEdit,
     QVBoxLayout,
     QWidget,
@@ -30,6 +31,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.catalogue import capitalised, ui_text
 from app.dialogs.cause_dialog import CauseDialog
+from app.dialogs.check_pages import EnginesPage, ScoresPage
 from app.dialogs.diagnosis_view import SAYS_ALL, DiagnosisView, cause_name, details_of, severity_of
 from app.display_text import shown, token_text, unmarked
 from app.panes.editor.offsets import Offsets
@@ -44,6 +46,8 @@ from app.widgets.banner import Banner, BannerSeverity
 from app.widgets.clean_paste import without_secrets
 from app.widgets.rich_text import prose
 from app.workers.requests.decode import ReplayAnswer, ReplayQuestion
+from app.workers.requests.engines import EnginesAnswer
+from app.workers.requests.scoring import ScoreAnswer, ScoreRow
 from engine.diagnosis.case import FailureCase
 from engine.diagnosis.failures.diagnosis import Cause, Diagnosis, TextEdit, Violation, ViolationFix
 from engine.diagnosis.intake.secrets import remove_secrets
@@ -212,12 +216,16 @@ class ReplayDialog(QDialog):
         test_wanted(text): add the output to the test strings.
         span_wanted(Span): show this span of the grammar.
         schema_repair_wanted(ViolationFix): apply this repair to the grammar.
+        score_wanted(ReplayQuestion, prompt, by_response): compute the probabilities of the output.
+        engines_wanted(ReplayQuestion): ask other engines what they accept.
     """
 
     checked = Signal(ReplayQuestion)
     opened = Signal(tuple)
     test_wanted = Signal(str)
     span_wanted = Signal(Span)
+    score_wanted = Signal(ReplayQuestion, str, bool)
+    engines_wanted = Signal(ReplayQuestion)
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -228,6 +236,7 @@ class ReplayDialog(QDialog):
         self._question: ReplayQuestion | None = None
         self._saved: SavedTrace | None = None  # the contents of a file, until the text is edited
         self._awaits_grammar = False  # whether the grammar was edited and has not compiled yet
+        self._scored = b""  # the text whose probabilities are shown
         self.setWindowTitle(ui_text("dialogs.check.title", document=title))
         self.resize(880, 680)
         self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
@@ -244,14 +253,7 @@ class ReplayDialog(QDialog):
         layout.addWidget(self._options)
         layout.addWidget(self.text, 2)
         layout.addWidget(self.secrets)
-        layout.addWidget(self.tokens_title)
-        frame = QFrame()
-        frame.setProperty("role", "well")
-        inner = QVBoxLayout(frame)
-        inner.setContentsMargins(theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
-        inner.addWidget(self.chips)
-        layout.addWidget(frame, 2)
-        self._tokens_frame = frame
+        layout.addWidget(self.pages, 3)
         layout.addWidget(self._buttons)
         theme.themes.changed.connect(self._apply_theme)
         self._say(ui_text("dialogs.check.teaching"), "hint")
@@ -272,6 +274,7 @@ class ReplayDialog(QDialog):
         self.text.setPlainText(draft.text)
         self.text.selectAll()
         self._saved, self._case = draft.saved, draft.case
+        self._offer_response()
         self.check_again()
 
     def show_case(self, case: FailureCase) -> None:
@@ -281,6 +284,7 @@ class ReplayDialog(QDialog):
         self.finish.setCurrentIndex(max(0, self.finish.findData(str(case.finish))))
         self.text.setPlainText((case.output or b"").decode("utf-8", "replace"))
         self._case = case
+        self._offer_response()
         self.check_again()
 
     # --- requests -----------------------------------------------------------------------------------------------------
@@ -305,6 +309,7 @@ class ReplayDialog(QDialog):
 
     def show_grammar_changed(self) -> None:
         """Show that the verdict belongs to an older grammar: `check_again` follows once the new one compiled."""
+        self._drop_results()
         if self._question is not None or self._timer.isActive():
             self._awaits_grammar = True
             self._await_verdict()
@@ -325,6 +330,66 @@ class ReplayDialog(QDialog):
         if self._saved is not None:
             return ReplayQuestion(text, None, self._saved, budget, finish or self._saved.finish)
         return ReplayQuestion(text, None, None, budget, finish, self._case) if text or self._case else None
+
+    def _question_now(self) -> ReplayQuestion | None:
+        """Return the question about the current text, even if it was just typed; None if there is nothing to check."""
+        try:
+            return self._current_question()
+        except EngineError:
+            return None
+
+    def _ask_scores(self, prompt: str, by_response: bool) -> None:
+        question = self._question_now()
+        if question is None:
+            self.scores.clear()
+        else:
+            self.score_wanted.emit(question, prompt, by_response)
+
+    def _ask_engines(self) -> None:
+        question = self._question_now()
+        if question is None:
+            self.engines.clear()
+        else:
+            self.engines_wanted.emit(question)
+
+    def show_scores(self, answer: ScoreAnswer) -> None:
+        """Show the probabilities of the output."""
+        self._scored = answer.scored
+        self.scores.show_answer(answer)
+        announce(self, self.scores.summary.text() or self.scores.hint.text())
+
+    def show_engines(self, answer: EnginesAnswer) -> None:
+        """Show what other engines accept; if they differ, that is the cause."""
+        is_awaited = self.engines.is_running
+        self.engines.show_answer(answer)
+        if is_awaited and answer.diagnosis is not None and self._diagnosis is not None:
+            self._diagnosis = answer.diagnosis
+            self._say(answer.diagnosis.sentence, severity_of(answer.diagnosis), answer.diagnosis)
+            self._show_details()
+        announce(self, self.engines.summary.text() or self.engines.hint.text())
+
+    def show_model_changed(self) -> None:
+        """Drop the probabilities of another model, and check the output again."""
+        self.scores.clear()
+        self.check_again()
+
+    def _drop_results(self) -> None:
+        """Drop the probabilities and the answers of engines: they are about another output or grammar."""
+        hint = ui_text("dialogs.check.scores.outdated")
+        self.scores.clear(hint if self.scores.model.rows else "")
+        self.engines.clear()
+
+    def _offer_response(self) -> None:
+        self.scores.offer_response(is_known=self._case is not None and bool(self._case.scores))
+
+    def _show_token(self, row: ScoreRow) -> None:
+        """Select a scored token in the output."""
+        data = self.text.toPlainText().encode("utf-8", "surrogatepass")
+        if data == self._scored and not self.as_ids.isChecked():
+            cursor = self.text.textCursor()
+            cursor.setPosition(_units(data[: row.start]))
+            cursor.setPosition(_units(data[: row.end]), QTextCursor.MoveMode.KeepAnchor)
+            self.text.setTextCursor(cursor)
 
     def show_answer(self, answer: ReplayAnswer) -> None:
         """Show a diagnosis and a verdict."""
@@ -496,6 +561,8 @@ class ReplayDialog(QDialog):
 
     def _on_typed(self) -> None:
         self._saved = self._case = None
+        self._drop_results()
+        self._offer_response()
         self._on_edited()
 
     def _take_response(self, text: str) -> bool:
@@ -647,6 +714,25 @@ class ReplayDialog(QDialog):
         self.tokens_title.setProperty("role", "muted")
         self.chips = ChipView(ui_text("dialogs.check.tokens_hint"))
         self.chips.setAccessibleName(ui_text("dialogs.check.tokens_name"))
+        self._tokens_frame = QFrame()
+        self._tokens_frame.setProperty("role", "well")
+        inner = QVBoxLayout(self._tokens_frame)
+        inner.setContentsMargins(theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
+        inner.addWidget(self.chips)
+        tokens = QWidget()
+        column = QVBoxLayout(tokens)
+        column.setContentsMargins(0, theme.SPACE_S, 0, 0)
+        column.setSpacing(theme.SPACE_XS)
+        column.addWidget(self.tokens_title)
+        column.addWidget(self._tokens_frame, 1)
+        self.scores, self.engines = ScoresPage(), EnginesPage()
+        self.scores.wanted.connect(self._ask_scores)
+        self.scores.token_chosen.connect(self._show_token)
+        self.engines.wanted.connect(self._ask_engines)
+        self.pages = QTabWidget()
+        self.pages.setAccessibleName(ui_text("dialogs.check.pages"))
+        for page, name in ((tokens, "tokens"), (self.scores, "scores"), (self.engines, "engines")):
+            self.pages.addTab(page, ui_text(f"dialogs.check.page.{name}"))
 
     def _build_buttons(self) -> None:
         self.place_button = push_button(

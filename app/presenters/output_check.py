@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.commands import command
 from app.session import Session
 from app.workers.requests.decode import DecodeView, ReplayQuestion
+from app.workers.requests.engines import CompareEngines
+from app.workers.requests.scoring import ScoreOutput
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.notations.editing import Edit
 from engine.source import Span
@@ -26,7 +28,13 @@ if TYPE_CHECKING:
 
 
 class OutputCheck(QObject):
-    """The handler of "Check an output…"."""
+    """The handler of "Check an output…".
+
+    Signals:
+        smallest_wanted(): find the part of the grammar on which an engine fails.
+    """
+
+    smallest_wanted = Signal()
 
     def __init__(self, session: Session, keep_as_test: Callable[[str], None], window: QWidget) -> None:
         """Create the handler.
@@ -72,9 +80,18 @@ class OutputCheck(QObject):
         dialog.test_wanted.connect(self._keep_as_test)
         dialog.span_wanted.connect(self._session.links.span_chosen)
         dialog.schema_repair_wanted.connect(self._repair_schema)
+        dialog.score_wanted.connect(self._score)
+        dialog.scores.cancelled.connect(decoding.queries.cancel_scoring)
+        dialog.engines_wanted.connect(self._compare_engines)
+        dialog.engines.smallest_wanted.connect(self.smallest_wanted)
+        dialog.engines.cancelled.connect(self._session.engines.cancel_comparison)
         decoding.queries.replayed.connect(dialog.show_answer)
-        for changed in (compiling.diagnosed, decoding.model_opened):
-            changed.connect(dialog.check_again)
+        decoding.queries.scored.connect(dialog.show_scores)
+        decoding.queries.scoring_progressed.connect(dialog.scores.show_progress)
+        self._session.engines.compared.connect(dialog.show_engines)
+        self._session.engines.comparison_progressed.connect(dialog.engines.show_progress)
+        compiling.diagnosed.connect(dialog.check_again)
+        decoding.model_opened.connect(dialog.show_model_changed)
         dialog.finished.connect(self._on_finished)
         self._pipeline = decoding.view.pipeline
         if self._draft is not None:
@@ -85,6 +102,13 @@ class OutputCheck(QObject):
         compiled = self._session.compiling.request()
         self._checked_text = compiled.text
         self._session.decoding.queries.replay(compiled, question)
+
+    def _score(self, question: ReplayQuestion, prompt: str, by_response: bool) -> None:
+        compiled = self._session.compiling.request()
+        self._session.decoding.score(ScoreOutput(compiled, question, prompt, by_response))
+
+    def _compare_engines(self, question: ReplayQuestion) -> None:
+        self._session.engines.compare(CompareEngines(self._session.compiling.request(), question))
 
     def _repair_schema(self, fix: ViolationFix) -> None:
         """Apply a repair of the schema as one undo step, unless the schema is another one meanwhile."""
@@ -110,6 +134,8 @@ class OutputCheck(QObject):
         dialog, self._dialog = self._dialog, None
         if dialog is not None:
             self._draft = dialog.draft
+            self._session.decoding.queries.cancel_scoring()
+            self._session.engines.cancel_comparison()
             dialog.deleteLater()
 
     def _forget(self) -> None:

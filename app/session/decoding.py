@@ -51,6 +51,7 @@ from app.workers.requests.decode import (
     WhyAnswer,
 )
 from app.workers.requests.forced import MeasureStrategies
+from app.workers.requests.scoring import ScoreOutput
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
@@ -80,6 +81,7 @@ STOPPED_BY: dict[type, str] = {
     SetPrompt: "prompt",
     SetPipeline: "pipeline",
     SampleMany: "sample_many",
+    ScoreOutput: "score",
     RunBaseline: "baseline",
     MeasureStrategies: "strategies",
 }
@@ -343,6 +345,11 @@ class Decoding(QObject):
         """Generate many outputs with consecutive seeds, starting at the sampler's seed; ends a run first."""
         self.stop_for(SampleMany)
         self.queries.sample_many(count)
+
+    def score(self, request: ScoreOutput) -> None:
+        """Score a pasted output, which keeps the model busy; ends a run first."""
+        self.stop_for(ScoreOutput)
+        self.queries.score(request)
 
     def cancel_grammar(self) -> None:
         """Cancel compiling a grammar; the worker keeps the old one, and no step is possible until another edit."""

@@ -12,9 +12,10 @@ from PySide6.QtCore import QObject, Signal
 
 from app.catalogue import ui_text
 from app.document import Document
-from app.jobs import JobGroup, LostRequest
+from app.jobs import JobGroup, Loss, LostRequest
 from app.session.compiling import CompiledGrammarView
-from app.workers.protocol import Notice
+from app.workers.protocol import Notice, Progress
+from app.workers.requests.audit import AuditAnswer, AuditTokenizer
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import (
     Assessment,
@@ -42,6 +43,7 @@ from app.workers.requests.forced import (
     ListIndex,
     MeasureStrategies,
 )
+from app.workers.requests.scoring import ScoreAnswer, ScoreOutput
 
 A = TypeVar("A")
 
@@ -92,12 +94,17 @@ class DecodeQueries(QObject):
     Signals:
         explained(WhyAnswer), sampled(ManyAnswer), exported(ExportAnswer): the answers.
         replayed(ReplayAnswer): the verdict on a pasted output.
+        audited(AuditAnswer): the audit of a tokenizer.
+        scored(ScoreAnswer), scoring_progressed(Progress): the probabilities of a pasted output.
         assessed(Assessment), forced_text_found(ForcedText): what a step does not wait for.
         sampling_stopped(why): the generation of many seeds ended before its last answer.
     """
 
     explained = Signal(WhyAnswer)
     replayed = Signal(ReplayAnswer)
+    audited = Signal(AuditAnswer)
+    scored = Signal(ScoreAnswer)
+    scoring_progressed = Signal(Progress)
     assessed = Signal(Assessment)
     forced_text_found = Signal(ForcedText)
     sampled = Signal(ManyAnswer)
@@ -118,6 +125,7 @@ class DecodeQueries(QObject):
         self._drawn: CompiledGrammarView | None = None
         self._forced_text: ForcedText | None = None
         group.noticed.connect(self._on_noticed)
+        group.progressed.connect(self._on_progressed)
 
     @property
     def is_sampling(self) -> bool:
@@ -149,6 +157,44 @@ class DecodeQueries(QObject):
         """Report that a pasted output will not be judged, unless another one is."""
         if not any(isinstance(request, ReplayOutput) for request in self._group.pending):
             self.replayed.emit(ReplayAnswer(question, error=ui_text("session.lost.check")))
+
+    def audit(self, compiled: CompileRequest, path: str = "") -> None:
+        """Request the audit of a tokenizer; replaces an older request.
+
+        Args:
+            compiled: the grammar.
+            path: a file or folder of a tokenizer; empty for the loaded model.
+        """
+        self.cancel_audit()
+        request = AuditTokenizer(compiled, path)
+        asked = self._group.ask(request, self).then(self.audited.emit)
+        asked.lost(lambda lost: self._report_lost_audit(request, lost))
+
+    def cancel_audit(self) -> None:
+        """Cancel the audit of a tokenizer."""
+        self._group.cancel(lambda request: isinstance(request, AuditTokenizer))
+
+    def _report_lost_audit(self, request: AuditTokenizer, lost: LostRequest) -> None:
+        if lost.cause is not Loss.CANCELLED:
+            self.audited.emit(AuditAnswer(request, error=ui_text("session.lost.audit")))
+
+    def score(self, request: ScoreOutput) -> None:
+        """Request the probabilities of a pasted output; replaces an older request."""
+        self.cancel_scoring()
+        asked = self._group.ask(request, self).then(self.scored.emit)
+        asked.lost(lambda _lost: self._report_lost_scoring(request))
+
+    def cancel_scoring(self) -> None:
+        """Cancel the scoring of an output."""
+        self._group.cancel(lambda request: isinstance(request, ScoreOutput))
+
+    def _report_lost_scoring(self, request: ScoreOutput) -> None:
+        if not any(isinstance(one, ScoreOutput) for one in self._group.pending):
+            self.scored.emit(ScoreAnswer(request, error=ui_text("session.lost.score")))
+
+    def _on_progressed(self, request: object, progress: Progress) -> None:
+        if isinstance(request, ScoreOutput):
+            self.scoring_progressed.emit(progress)
 
     def sample_many(self, count: int) -> None:
         """Generate many outputs with consecutive seeds, starting at the sampler's seed."""

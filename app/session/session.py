@@ -24,10 +24,11 @@ from app.session.converting import Converting
 from app.session.coverage import ShownCoverage
 from app.session.debugging import Debugging
 from app.session.decoding import Decoding
+from app.session.engines import Engines
 from app.session.links import PaneLinks
 from app.session.queries import ForcedQueries
 from app.session.test_runs import StringTestRuns
-from app.workers.handlers import compile_handler, judge_handler, layout_handler
+from app.workers.handlers import compile_handler, engines_handler, judge_handler, layout_handler
 from app.workers.handlers import decode_handler as usual_decode_handler
 from app.workers.loop import Handler
 from app.workers.protocol import Failed, Progress, WorkerRequest
@@ -44,12 +45,14 @@ from app.workers.requests.decode import (
 from app.workers.requests.export import ExportRequest
 from app.workers.requests.forced import CompareSpellings, ListIndex, MeasureStrategies
 from app.workers.requests.layout import LayOutPlainly
+from app.workers.requests.scoring import ScoreOutput
 from engine.decoding.values import Finish, Position
 from engine.source import Diagnostic, Severity
 
 _GRACE_MS = 200
 DECODE_GRACE_MS = 10_000
 """How long a cancelled decode request may go on: a kill loses the model, and loading it again takes longer."""
+_ENGINES_GRACE_MS = 3_000  # the process stops its engines first: nobody else could
 LAYOUT_LIMIT_MS = 60_000
 """The limit for a library that does not return: `lay_out` chooses by work what takes a second."""
 
@@ -65,6 +68,8 @@ class WorkerPool(QObject):
         policy = Policy(exclusive=False, grace_ms=DECODE_GRACE_MS, stateful=True)
         self.decode = JobGroup("decode", decode_handler, policy, self)
         self.judge = JobGroup("judge", judge_handler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
+        policy = Policy(exclusive=True, grace_ms=_ENGINES_GRACE_MS)
+        self.engines = JobGroup("engines", engines_handler, policy, self)
         self.layout = JobGroup(
             "layout",
             layout_handler,
@@ -73,10 +78,10 @@ class WorkerPool(QObject):
         )
 
     def __iter__(self) -> Iterator[JobGroup]:
-        return iter((self.compile, self.decode, self.layout, self.judge))
+        return iter((self.compile, self.decode, self.layout, self.judge, self.engines))
 
     def start(self) -> None:
-        """Start the processes before the first job; the one for test strings starts with its first job."""
+        """Start the processes before the first job; those for test strings and engines start with their first job."""
         for group in (self.compile, self.decode, self.layout):
             group.start()
 
@@ -140,6 +145,7 @@ _PATIENCE_MS = 400  # a shorter compile is not shown, or the status bar would fl
 _ACTIVITIES: tuple[tuple[type, str], ...] = (
     (OpenModel, "open_model"),
     (SampleMany, "sample_many"),
+    (ScoreOutput, "score"),
     (RunBaseline, "baseline"),
     (MeasureStrategies, "strategies"),
     (CompareSpellings, "tokenizations"),
@@ -186,6 +192,7 @@ class Session(QObject):
         self.forced = ForcedQueries(groups.decode, self)
         self.test_runs = StringTestRuns(document, groups.judge, self.compiling, self.decoding, self)
         self.converting = Converting(groups.judge, self.compiling, self)
+        self.engines = Engines(groups.engines, self)
         self.coverage = ShownCoverage(document, self.test_runs, self)
         self.live_states = LiveStates(self.compiling, self)
         self.links = PaneLinks(self)
@@ -201,7 +208,7 @@ class Session(QObject):
         self.compiling.view_changed.connect(self._on_drawn)
         self.compiling.stale_changed.connect(self._on_stale)
         self.decoding.view_changed.connect(self._on_view)
-        for failures in (self.compiling.failed, self.decoding.failed, self.test_runs.failed):
+        for failures in (self.compiling.failed, self.decoding.failed, self.test_runs.failed, self.engines.failed):
             failures.connect(self._on_failed)
         self.decoding.model_failed.connect(self._on_model_failed)
         self.decoding.model_differs.connect(self._on_model_differs)
@@ -263,7 +270,7 @@ class Session(QObject):
         if self._is_reading_for_long:
             self.decoding.cancel_grammar()
         self.forced.cancel_all()
-        waited_for = OpenModel | SampleMany | RunBaseline | RestoreTrace | ExportRequest | ShareTrace
+        waited_for = OpenModel | SampleMany | ScoreOutput | RunBaseline | RestoreTrace | ExportRequest | ShareTrace
         for group in (self.worker_pool.decode, self.worker_pool.compile):
             group.cancel(lambda request: isinstance(request, waited_for))
 
@@ -272,7 +279,7 @@ class Session(QObject):
         self._decode_is_gone = False
         for group in self.worker_pool:
             group.cancel()
-            if group is not self.worker_pool.judge or group.pid is not None:
+            if group not in (self.worker_pool.judge, self.worker_pool.engines) or group.pid is not None:
                 group.restart()
         self.compiling.compile_now()
         self.decoding.revive()
@@ -424,7 +431,7 @@ class Session(QObject):
         elif group is self.worker_pool.judge:
             self.test_runs.revive()
             self.converting.revive()
-        else:
+        elif group is not self.worker_pool.engines:
             self.compiling.compile_now()
 
 

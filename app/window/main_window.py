@@ -18,6 +18,9 @@ from app.panes.generation.presenter import GenerationPresenter
 from app.presenters.exporting import Exporting, Sharing
 from app.presenters.failure_intake import FailureIntake
 from app.presenters.output_check import OutputCheck
+from app.presenters.reduction import Reductions
+from app.presenters.schema_fuzz import SchemaFuzz
+from app.presenters.tokenizer_audit import TokenizerAudits
 from app.session import Notification, Session
 from app.settings import Settings
 from app.widgets.lazy import Lazy
@@ -76,6 +79,9 @@ class MainWindow(QMainWindow):
         self.output_check = OutputCheck(session, lambda text: self.panes.view("tests").add_text(text), self)
         self.failure_intake = FailureIntake(session, self.files.open_failure, self.output_check, self)
         self.exporting = Exporting(session, self)
+        self.tokenizer_audits = TokenizerAudits(session, self)
+        self.reductions = Reductions(session, self)
+        self.schema_fuzz = SchemaFuzz(session, lambda text: self.panes.view("tests").add_text(text), self)
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
         self.dock_layout = DockLayout(self.panes.editor, self.panes.automaton, self.panes.generation)
@@ -86,7 +92,7 @@ class MainWindow(QMainWindow):
         self.tour = Tour(self.commands, self.panes, self.toolbar, self.dock_layout, self)
         self.screen_reader = ScreenReader(session, self)
         self.status_line = StatusLine()
-        self.model_menu = ModelMenu(self.toolbar, session, settings, self)
+        self.model_menu = ModelMenu(self.toolbar, self.commands, session, settings, self)
         ModelOffer(session, self.panes.generation, self.model_menu.open, self)
         self.notation_menu = NotationMenu(self.commands, self.toolbar, self.panes.editor, session, self.files, self)
         self.target_menu = TargetMenu(self.commands, self.toolbar, self.panes.editor, session, self)
@@ -94,6 +100,9 @@ class MainWindow(QMainWindow):
         self._connect_signals()
         for owner in (self.files, self.sharing, self.exporting, self.output_check, self.failure_intake, self.tour):
             self.commands.add(owner)
+        self.commands.add(self.tokenizer_audits)
+        self.commands.add(self.reductions)
+        self.commands.add(self.schema_fuzz, session.document.changed, session.document.replaced)
         self.commands.add(FocusCommands(self.panes, self))
         self.commands.add(self.dock_layout, self.dock_layout.bottom_toggled)
         self.commands.add(self, theme.themes.changed)
@@ -236,6 +245,7 @@ class MainWindow(QMainWindow):
         session.links.closing_wanted.connect(lambda: self.notation_menu.choose_additional("closed"))
         session.notification_withdrawn.connect(self.banners.withdraw)
         self.files.intake_wanted.connect(self.failure_intake.open_file)
+        self.output_check.smallest_wanted.connect(self.reductions.open)
         self.notation_menu.intake_wanted.connect(self.failure_intake.open_text)
         self.files.long_opened.connect(self.notation_menu.read_long)
         self.settings.on_failure = self._on_settings_failed

@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QWidget
 
 from app.catalogue import capitalised, ui_text
+from app.commands import Commands
 from app.display_text import shown
 from app.panes.generation.pane import GenerationPane
 from app.session import Session
@@ -74,8 +75,11 @@ def _reason(position: Position, tokens: int) -> str:
 class ModelMenu(QObject):
     """Fills the toolbar's model menu and shows the model on its button."""
 
-    def __init__(self, toolbar: Toolbar, session: Session, settings: Settings, window: QWidget) -> None:
+    def __init__(
+        self, toolbar: Toolbar, commands: Commands, session: Session, settings: Settings, window: QWidget
+    ) -> None:
         super().__init__(window)
+        self._commands = commands
         self._toolbar, self._session, self._settings, self._window = toolbar, session, settings, window
         self._decoding = session.decoding
         toolbar.model_menu.aboutToShow.connect(lambda: self.fill(toolbar.model_menu))
@@ -105,6 +109,8 @@ class ModelMenu(QObject):
         menu.addAction(ui_text("window.model.open_gguf"), self._choose_file)
         menu.addAction(ui_text("window.model.open_hub"), self._choose_id)
         menu.addAction(ui_text("window.model.open_tokenizer"), self._choose_tokenizer)
+        menu.addSeparator()
+        menu.addAction(self._commands["run.audit"])
         if self._decoding.model_is_loading:
             menu.addSeparator()
             menu.addAction(ui_text("window.model.cancel_loading"), self._decoding.cancel_model)

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import engine
 from app.catalogue import ui_text
+from app.workers.auditing import AuditHandler
 from app.workers.decode_state import DecodeState
 from app.workers.forced import ForcedHandler
 from app.workers.grammar_position import PositionReader
@@ -63,6 +64,7 @@ from app.workers.requests.decode import (
     Take,
     WhyAnswer,
 )
+from app.workers.scoring import ScoreHandler
 from app.workers.trace_codec import SENDER
 from engine.compile import compile_grammar
 from engine.decoding.constraints.staged import unfit_stages
@@ -114,7 +116,7 @@ class DecodeHandler(Handler):
         self._state = DecodeState()
         self._forced = ForcedHandler(self._state)
         self._queries = QueryHandler(self._state)
-        super().__init__(self._forced, self._queries)
+        super().__init__(self._forced, self._queries, AuditHandler(self._state, self._spec), ScoreHandler(self._state))
         self._loader = loader
         self._summary: ModelSummary | None = None
         self._prompt: str | Chat = ""
@@ -133,6 +135,9 @@ class DecodeHandler(Handler):
         """
         engine.warm(wait=False)
         SENDER.sends_once = True  # this is a process of its own, and all of its views are read
+
+    def _spec(self) -> str:
+        return "" if self._summary is None else self._summary.spec
 
     def handle(self, request: WorkerRequest[A], cancel: CancelToken, emit: Emit) -> A | Refusal:
         """Answer a decode request; a refusal of the engine is part of the answer.

@@ -12,9 +12,12 @@ from engine.diagnosis.failures.violations import spans_at
 from engine.diagnosis.verdicts.verdict import VerdictOutcome
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from app.workers.requests.compile import CompileRequest
-    from app.workers.requests.decode import ReplayAnswer
+    from app.workers.requests.decode import ReplayAnswer, ReplayQuestion
     from engine.decoding.pipeline_settings import ZoneSettings
+    from engine.diagnosis.failures.examination import AcceptedPrefix
     from engine.diagnosis.verdicts.replay import TokenSource
     from engine.source import CancelToken, Span
 
@@ -42,23 +45,44 @@ def with_diagnosis(
     if answer.error:
         return answer
     output = None if verdict is None else verdict.data
-    trigger = "" if zones is None else zones.after or zones.after_token
-    if output is not None and zones is not None and zones.until and (end := output.find(zones.until.encode())) >= 0:
-        output = output[:end]
-    found = diagnose(
-        _case(answer, compiled, output),
-        token_source=token_source,
-        triggers=(trigger,) if trigger else (),
-        cancel=cancel,
-    )
+    _, found = diagnosed_case(answer.question, compiled, output, token_source, zones, cancel)
     is_legal = verdict is not None and verdict.outcome is VerdictOutcome.COMPLETE
     if zones is not None and is_legal and found.cause is not Cause.COMPLETE:
         return answer  # further zones, which are not diagnosed, explain the output
-    return replace(answer, diagnosis=found, schema_spans=_spans(found, compiled.text))
+    return replace(answer, diagnosis=found, schema_spans=schema_spans(found, compiled.text))
 
 
-def _case(answer: ReplayAnswer, compiled: CompileRequest, output: bytes | None) -> FailureCase:
-    question = answer.question
+def diagnosed_case(
+    question: ReplayQuestion,
+    compiled: CompileRequest,
+    output: bytes | None,
+    token_source: TokenSource | None,
+    zones: ZoneSettings | None,
+    cancel: CancelToken,
+    accepted: Mapping[str, AcceptedPrefix] | None = None,
+) -> tuple[FailureCase, Diagnosis]:
+    """Return the case of a question, as far as the first zone goes, and its diagnosis.
+
+    Args:
+        question: the question.
+        compiled: the grammar of the editor.
+        output: the bytes of the output; None if there is none.
+        token_source: the vocabulary of the loaded model.
+        zones: the zones of the session.
+        cancel: cancels the diagnosis.
+        accepted: what engines accept, by their names.
+
+    Raises:
+        CancelledError: `cancel` was used.
+    """
+    trigger = "" if zones is None else zones.after or zones.after_token
+    if output is not None and zones is not None and zones.until and (end := output.find(zones.until.encode())) >= 0:
+        output = output[:end]
+    case, triggers = _case(question, compiled, output), (trigger,) if trigger else ()
+    return case, diagnose(case, token_source=token_source, triggers=triggers, accepted=accepted, cancel=cancel)
+
+
+def _case(question: ReplayQuestion, compiled: CompileRequest, output: bytes | None) -> FailureCase:
     case = question.case or FailureCase()
     finish = question.finish or (question.saved.finish if question.saved is not None else "")
     return replace(
@@ -85,7 +109,8 @@ def _constraints(case: FailureCase, compiled: CompileRequest) -> tuple[RequestCo
     return (*asked[:at], given, *asked[at + 1 :])
 
 
-def _spans(found: Diagnosis, text: str) -> dict[str, Span]:
+def schema_spans(found: Diagnosis, text: str) -> dict[str, Span]:
+    """Return the spans of the JSON Pointers that a diagnosis names."""
     named = [one.pointer for one in found.violations] + [one.pointer for one in found.places]
     pointers = dict.fromkeys(pointer for pointer in named if pointer is not None)
     return spans_at(text, pointers) if pointers else {}

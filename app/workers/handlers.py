@@ -22,6 +22,13 @@ def decode_handler() -> Handler:
     return DecodeHandler()
 
 
+def engines_handler() -> Handler:
+    """Create the handler that asks other engines and servers."""
+    from app.workers.engines import EnginesHandler
+
+    return EnginesHandler()
+
+
 def judge_handler() -> Handler:
     """Create the handler that judges test strings and converts grammars."""
     from app.workers.judge import StringTestHandler

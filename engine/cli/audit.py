@@ -10,9 +10,8 @@ from engine.cli.arguments import add_grammar, add_vocabulary, as_count
 from engine.cli.inputs import compile_argument
 from engine.cli.output import ProgressLine, location_of, print_json
 from engine.compile import CompiledGrammar
-from engine.diagnosis.tokenizer_audit import AuditFinding, TokenizerAudit, audit_tokenizer
+from engine.diagnosis.tokenizer_audit import TokenizerAudit, audit_lines, audit_tokenizer
 from engine.source.catalogue import catalogue_text
-from engine.vocabulary import visible
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -34,48 +33,13 @@ def run(arguments: argparse.Namespace) -> int:
             found = audit_tokenizer(Path(arguments.tokenizer), grammar=grammar, width=arguments.width)
         else:
             vocabulary = models.load_model(arguments.model, cancel=cancel).vocabulary
-            found = audit_tokenizer(vocabulary, grammar=grammar, width=arguments.width)
+            files = models.model_files(arguments.model)
+            found = audit_tokenizer(vocabulary, files=files, grammar=grammar, width=arguments.width)
     if arguments.json:
         print_json(_as_data(found, grammar))
     else:
-        print("\n".join(_in_words(found, grammar)))
+        print("\n".join(audit_lines(found, None if grammar is None else grammar.source)))
     return 1 if any(each.needs_change for each in found.findings) else 0
-
-
-def _in_words(found: TokenizerAudit, grammar: CompiledGrammar | None) -> list[str]:
-    vocabulary, table = found.vocabulary, found.table
-    lines = [
-        catalogue_text(
-            "cli.audit.table",
-            size=vocabulary.size,
-            with_bytes=table.n_with_bytes,
-            special=len(vocabulary.special),
-            holes=len(table.holes),
-            duplicates=len(table.duplicates),
-        ),
-        catalogue_text("cli.audit.ends", ends=", ".join(_token(found, index) for index in sorted(vocabulary.eos_ids))),
-    ]
-    for each in found.ends:
-        where = f"{each.file}: {each.field}" if each.field else each.file
-        lines.append(f"  {where}: {', '.join(_token(found, index) for index in each.ids)}")
-    for finding in found.findings:
-        lines += [f"{_where(finding, grammar)}{finding.code}: {finding.sentence}", f"  {finding.fix}"]
-    return lines
-
-
-def _where(finding: AuditFinding, grammar: CompiledGrammar | None) -> str:
-    if finding.span is None or grammar is None:
-        return ""
-    line, column = grammar.source.line_column(finding.span.start)
-    return f"{line}:{column}: "
-
-
-def _token(found: TokenizerAudit, index: int) -> str:
-    vocabulary = found.vocabulary
-    name = vocabulary.special.get(index, "")
-    if not name and 0 <= index < vocabulary.size:
-        name = visible(vocabulary.tokens[index] or b"")
-    return f"#{index} {name}".rstrip()
 
 
 def _as_data(found: TokenizerAudit, grammar: CompiledGrammar | None) -> dict[str, object]:

@@ -115,17 +115,10 @@ def _asked_engines(found: Diagnosis, cancel: CancelToken) -> tuple[EnginePrefix,
 
 def _engine_lines(engines: Sequence[EnginePrefix]) -> list[str]:
     """Return a table of what engines accept."""
-    rows = [(one.engine, one.version, _engine_answer(one)) for one in engines]
+    rows = [(one.engine, one.version, one.answer) for one in engines]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:2]
     table = ["  ".join([name.ljust(widths[0]), version.ljust(widths[1]), answer]) for name, version, answer in rows]
     return ["", *table] if table else []
-
-
-def _engine_answer(one: EnginePrefix) -> str:
-    if one.accepted is None:
-        return one.reason if one.outcome is None else f"{one.outcome}: {one.reason}"
-    key = "complete" if one.is_complete else "accepted"
-    return catalogue_text(f"cli.diagnose.engine.{key}", count=one.accepted)
 
 
 def _scored(

@@ -17,21 +17,20 @@ from typing import Final
 
 from engine.cli.arguments import add_compile_options, as_count, as_natural
 from engine.cli.inputs import as_utf8, compile_options, read_file
-from engine.cli.output import CommandError, MisuseError, ProgressLine, print_json, print_note
-from engine.diagnosis.reduce.engine_check import EngineCheck, EngineFailure
+from engine.cli.output import MisuseError, ProgressLine, print_json, print_note
+from engine.diagnosis.case import RequestConstraint
+from engine.diagnosis.reduce.engine_check import EngineFailure
+from engine.diagnosis.reduce.engine_reduction import ENGINE_LIMIT_S, reduce_by_engine, reduce_by_server
 from engine.diagnosis.reduce.reduction import ReducedText, reduce_text
 from engine.diagnosis.reduce.server_check import ServerCheck, ServerError, ServerFailure
 from engine.notations import NOTATIONS
 from engine.notations.json_schema.json_tree import JsonTextError
 from engine.peers import UnknownPeerError, find_peers
-from engine.peers.adapter import BYTES
-from engine.peers.bench import PeerProcess
 from engine.source import CancelToken
 from engine.source.catalogue import catalogue_text
 from engine.source.processes import start_command
 
 _TIMEOUT_S: Final = 60
-_ENGINE_TIMEOUT_S: Final = 10
 _KEY: Final = "OPENAI_API_KEY"
 
 
@@ -92,7 +91,8 @@ def _by_command(arguments: argparse.Namespace, text: str, notation: str, cancel:
     with tempfile.TemporaryDirectory(prefix="turnstile-") as folder:
         candidate = Path(folder) / Path(arguments.file).name
         check = check_by(command, candidate, arguments.timeout or _TIMEOUT_S)
-        return _reduced(arguments, text, notation, check, cancel)
+        options, most_checks = compile_options(arguments), arguments.most_checks
+        return reduce_text(text, notation, check, options=options, most_checks=most_checks, cancel=cancel)
 
 
 def _by_engine(
@@ -102,7 +102,7 @@ def _by_engine(
 
     Raises:
         MisuseError: there is no such engine, or it does not read the notation.
-        CommandError: the engine does not fail on the file.
+        EngineError: the engine does not fail on the file.
     """
     try:
         peer = find_peers([arguments.engine])[-1]
@@ -110,16 +110,15 @@ def _by_engine(
         raise MisuseError.of(error) from error
     if notation not in peer.notations:
         raise MisuseError("cli.reduce.error.engine", engine=peer.name, notation=notation)
-    options = compile_options(arguments)
-    examples = [_example(name) for name in arguments.example]
-    limit_s = float(arguments.timeout or _ENGINE_TIMEOUT_S)
-    with PeerProcess(peer, BYTES, limit_s=limit_s, options=options, cancel=cancel) as process:
-        check = EngineCheck(process, notation, options, examples, arguments.seed, cancel)
-        failure = check.failure(text)
-        if failure is None:
-            raise CommandError("cli.reduce.message.engine_agrees", engine=peer.name)
-        found = _reduced(arguments, text, notation, lambda one: failure.is_like(check.failure(one)), cancel)
-        return found, check.failure(found.text) or failure
+    return reduce_by_engine(
+        peer,
+        RequestConstraint(notation, text, compile_options(arguments)),
+        examples=[_example(name) for name in arguments.example],
+        seed=arguments.seed,
+        limit_s=float(arguments.timeout or ENGINE_LIMIT_S),
+        most_checks=arguments.most_checks,
+        cancel=cancel,
+    )
 
 
 def _example(name: str) -> str:
@@ -134,7 +133,7 @@ def _by_server(
 
     Raises:
         MisuseError: the address is none of a server.
-        CommandError: no grammar is in force there, or the server does not fail on the file.
+        EngineError: no grammar is in force there, or the server does not fail on the file.
     """
     key = os.environ.get(arguments.key_env, "")
     timeout = float(arguments.timeout or _TIMEOUT_S)
@@ -142,20 +141,8 @@ def _by_server(
         check = ServerCheck(arguments.server, notation, model=arguments.model, key=key, timeout=timeout, cancel=cancel)
     except ServerError as error:
         raise MisuseError.of(error) from error
-    failure = check.failure(text)
-    if failure is None:
-        raise CommandError("cli.reduce.message.server_agrees")
-    if not failure.kind.startswith("http-") and (answer := check.canary()) is not None:
-        raise CommandError("cli.reduce.message.not_in_force", answer=repr(answer[:80]))
-    found = _reduced(arguments, text, notation, lambda one: failure.is_like(check.failure(one)), cancel)
-    return found, failure
-
-
-def _reduced(
-    arguments: argparse.Namespace, text: str, notation: str, check: Callable[[str], bool], cancel: CancelToken
-) -> ReducedText:
-    options = compile_options(arguments)
-    return reduce_text(text, notation, check, options=options, most_checks=arguments.most_checks, cancel=cancel)
+    constraint = RequestConstraint(notation, text, compile_options(arguments))
+    return reduce_by_server(check, constraint, most_checks=arguments.most_checks, cancel=cancel)
 
 
 def _failure_text(name: str, failure: EngineFailure | ServerFailure) -> str:

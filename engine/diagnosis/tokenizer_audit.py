@@ -16,7 +16,7 @@ from typing import Final
 from engine.compile import CompiledGrammar
 from engine.grammar import Chars, CharSet, Grammar, Sequence
 from engine.grammar.nodes import parts
-from engine.source import Span
+from engine.source import SourceText, Span
 from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Audit, Vocabulary, audit, visible
 from engine.vocabulary.readers import EndIds, end_ids, logits_width, read_tokenizer
@@ -83,12 +83,17 @@ class TokenizerAudit:
 
 
 def audit_tokenizer(
-    source: Path | Vocabulary, *, grammar: CompiledGrammar | None = None, width: int | None = None
+    source: Path | Vocabulary,
+    *,
+    files: Path | None = None,
+    grammar: CompiledGrammar | None = None,
+    width: int | None = None,
 ) -> TokenizerAudit:
     """Audit a tokenizer.
 
     Args:
-        source: a file or folder of a tokenizer, whose neighbours are read too; or a vocabulary alone.
+        source: a file or folder of a tokenizer, whose neighbours are read too; or a vocabulary.
+        files: the file or folder that the vocabulary was read from; None if it is unknown.
         grammar: a grammar that is used with it.
         width: the number of logits of the model, instead of that in its configuration.
 
@@ -96,23 +101,68 @@ def audit_tokenizer(
         VocabularyError: a file is unknown or damaged.
     """
     ends: tuple[EndIds, ...] = ()
-    if isinstance(source, Vocabulary):
-        vocabulary = source
-    else:
-        table = read_tokenizer(source)
-        vocabulary = Vocabulary(*table.columns(None, None))
-        folder = source if source.is_dir() else source.parent
+    path = source if isinstance(source, Path) else files
+    if path is not None:
+        table = read_tokenizer(path)
+        tokenizer = Vocabulary(*table.columns(None, None))
+        folder = path if path.is_dir() else path.parent
         ends = end_ids(folder, table)
         width = width or logits_width(folder)
+    if isinstance(source, Vocabulary):
+        vocabulary, size = source, source.size if path is None else tokenizer.size
+    else:
+        vocabulary, size = tokenizer, tokenizer.size
     found = audit(vocabulary)
     findings = [
         *_raw_pieces(vocabulary),
         *_missing_bytes(vocabulary, found),
-        *_width(vocabulary, width),
+        *_width(size, width),
         *_ends(vocabulary, ends),
         *_special_names(vocabulary, grammar),
     ]
     return TokenizerAudit(vocabulary, found, ends, width, tuple(findings))
+
+
+def token_label(vocabulary: Vocabulary, index: int) -> str:
+    """Return an id with the name or the text of its token."""
+    name = vocabulary.special.get(index, "")
+    if not name and 0 <= index < vocabulary.size:
+        name = visible(vocabulary.tokens[index] or b"")
+    return f"#{index} {name}".rstrip()
+
+
+def table_line(found: TokenizerAudit) -> str:
+    """Return the numbers of ids by kind, in one line."""
+    vocabulary, table = found.vocabulary, found.table
+    return catalogue_text(
+        "diagnosis.tokenizer.table",
+        size=vocabulary.size,
+        with_bytes=table.n_with_bytes,
+        special=len(vocabulary.special),
+        holes=len(table.holes),
+        duplicates=len(table.duplicates),
+    )
+
+
+def audit_lines(found: TokenizerAudit, grammar: SourceText | None) -> list[str]:
+    """Return an audit as lines of plain text.
+
+    Args:
+        found: the audit.
+        grammar: the text of the grammar, for the places of findings.
+    """
+    lines = [
+        table_line(found),
+        catalogue_text("diagnosis.tokenizer.ends", ends=_named(found.vocabulary, sorted(found.vocabulary.eos_ids))),
+    ]
+    lines += [f"  {each.place}: {_named(found.vocabulary, each.ids)}" for each in found.ends]
+    for finding in found.findings:
+        where = ""
+        if finding.span is not None and grammar is not None:
+            line, column = grammar.line_column(finding.span.start)
+            where = f"{line}:{column}: "
+        lines += [f"{where}{finding.code}: {finding.sentence}", f"  {finding.fix}"]
+    return lines
 
 
 def _finding(
@@ -148,14 +198,14 @@ def _missing_bytes(vocabulary: Vocabulary, found: Audit) -> Iterator[AuditFindin
         yield _finding(AuditCode.MISSING_BYTES, count=len(ascii_missing), bytes=listed)
 
 
-def _width(vocabulary: Vocabulary, width: int | None) -> Iterator[AuditFinding]:
-    if width is not None and width != vocabulary.size:
+def _width(size: int, width: int | None) -> Iterator[AuditFinding]:
+    if width is not None and width != size:
         yield _finding(
             AuditCode.LOGITS_WIDTH,
-            fix=catalogue_text(f"diagnosis.audit.logits_width.{'pad' if width > vocabulary.size else 'cut'}"),
+            fix=catalogue_text(f"diagnosis.audit.logits_width.{'pad' if width > size else 'cut'}"),
             width=width,
-            size=vocabulary.size,
-            difference=abs(width - vocabulary.size),
+            size=size,
+            difference=abs(width - size),
         )
 
 
@@ -174,19 +224,14 @@ def _ends(vocabulary: Vocabulary, ends: tuple[EndIds, ...]) -> Iterator[AuditFin
 
 def _named(vocabulary: Vocabulary, ids: Iterable[int]) -> str:
     """Return ids with the names of their tokens."""
-    names = []
-    for index in ids:
-        data = vocabulary.tokens[index] if 0 <= index < vocabulary.size else None
-        name = vocabulary.special.get(index) or visible(data or b"")
-        names.append(f"#{index} {name}".rstrip())
-    return ", ".join(names)
+    return ", ".join(token_label(vocabulary, index) for index in ids)
 
 
 def _special_names(vocabulary: Vocabulary, grammar: CompiledGrammar | None) -> Iterator[AuditFinding]:
     """Find special tokens whose name the grammar writes as a text, and those that ordinary tokens can spell."""
     by_name = {name: index for index, name in vocabulary.special.items() if name}
     if grammar is not None and grammar.grammar is not None:
-        for name, span in _literals(grammar.grammar):
+        for name, span in sorted(_literals(grammar.grammar), key=_start):
             for special, index in by_name.items():
                 if len(special) > 1 and special in name:
                     yield _finding(
@@ -226,6 +271,10 @@ def _literals(grammar: Grammar) -> Iterator[tuple[str, Span]]:
         for node in parts(rule.node):
             if isinstance(node, Sequence):
                 yield from _runs(node)
+
+
+def _start(literal: tuple[str, Span]) -> int:
+    return literal[1].start
 
 
 def _runs(sequence: Sequence) -> Iterator[tuple[str, Span]]:

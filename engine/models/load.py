@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from itertools import chain
+from pathlib import Path
 from typing import Final
 
-from engine.models.source import LogitSource, ModelError, ModelInfo, SourceKind
+from engine.models.source import KindWithFiles, LogitSource, ModelError, ModelInfo, SourceKind
 from engine.source import CancelToken
 from engine.source.registry import OTHERS, Registry
 
@@ -18,6 +19,13 @@ SOURCES: Final = Registry[SourceKind](
 def known_models() -> tuple[ModelInfo, ...]:
     """Return the models with names, the bundled ones first."""
     return tuple(chain.from_iterable(kind.known_models() for kind in SOURCES))
+
+
+def model_files(spec: str) -> Path | None:
+    """Return the folder of an installed model, or the file of a tokenizer; None if there is none, as for GGUF files."""
+    spec = spec.strip()
+    kind = next((kind for kind in SOURCES if kind.recognises(spec)), None)
+    return kind.files(spec) if isinstance(kind, KindWithFiles) else None
 
 
 def load_model(spec: str, *, cancel: CancelToken | None = None) -> LogitSource:

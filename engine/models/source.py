@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -73,6 +74,15 @@ class SourceKind(Protocol):
 
     def load(self, spec: str, cancel: CancelToken) -> LogitSource:
         """Load a model; see `load_model`."""
+        ...
+
+
+@runtime_checkable
+class KindWithFiles(Protocol):
+    """A kind of source whose models are in folders that users can see."""
+
+    def files(self, spec: str) -> Path | None:
+        """Return the folder of a model, or the file of a tokenizer; None if it is not installed."""
         ...
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import statistics
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,6 +61,7 @@ def serve(
         options: the options of Turnstile's compiles.
         log: the file for the standard error of the process, in which native code says why it ends.
     """
+    _end_with_parent()
     _use_one_core()
     _redirect_stderr(log)
     began = time.perf_counter_ns()
@@ -132,6 +135,19 @@ def _follow(matcher: PeerMatcher, ids: Sequence[int], steps: list[float]) -> tup
         if not allowed:
             return number, False
     return len(ids), matcher.is_accepting()
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent does, even during a compile that takes long."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
 def _use_one_core() -> None:

@@ -16,6 +16,7 @@ from engine.peers.bench_cases import BenchCase, LabelledText
 from engine.peers.registry import PEERS
 from engine.peers.report import CaseOutcome
 from engine.source import CancelToken
+from engine.source.catalogue import catalogue_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,14 @@ class EnginePrefix:
     reason: str = ""
     accepted: int | None = None
     is_complete: bool = False
+
+    @property
+    def answer(self) -> str:
+        """Return what it accepts, or why there is no answer, in a few words."""
+        if self.accepted is None:
+            return self.reason if self.outcome is None else f"{self.outcome}: {self.reason}"
+        key = "complete" if self.is_complete else "accepted"
+        return catalogue_text(f"diagnosis.engines.fragment.{key}", count=self.accepted)
 
 
 def installed_peers(notation: str) -> tuple[Peer, ...]:

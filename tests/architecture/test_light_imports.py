@@ -12,12 +12,15 @@ import pytest
 HEAVY = ("torch", "transformers", "numba", "pygraphviz", "fast_sugiyama", "networkx", "regex")
 MESSAGES = (
     "protocol",
+    "requests.audit",
     "requests.compile",
     "requests.decode",
+    "requests.engines",
     "requests.export",
     "requests.forced",
     "requests.judge",
     "requests.layout",
+    "requests.scoring",
 )
 QT = ("PySide6", "shiboken6", "pyqtgraph", "qtawesome")
 

@@ -177,7 +177,7 @@ class RunCommands(QObject):
     def _restart(self) -> None:
         self._session.decoding.ask(Restart())
 
-    @command("run.cancel", "Esc", place=(5, 2), icon="ph.x")
+    @command("run.cancel", "Esc", place=(5, 3), icon="ph.x")
     def _cancel(self) -> None:
         self._session.cancel_background()
 

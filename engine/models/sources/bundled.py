@@ -41,6 +41,9 @@ class _BundledModels:
     def load(self, spec: str, cancel: CancelToken) -> LogitSource:
         return load_path(spec, bundled_folder(spec), cancel)
 
+    def files(self, spec: str) -> Path:
+        return bundled_folder(spec)
+
 
 def _info(spec: str) -> ModelInfo:
     try:

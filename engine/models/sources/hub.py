@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from engine.models.hub import hub_folder
+from engine.models.hub import cached_folder, hub_folder
 from engine.models.source import LogitSource, ModelInfo
 from engine.models.sources.path import load_path
 from engine.source import CancelToken
@@ -28,6 +28,9 @@ class _HubModels:
 
     def load(self, spec: str, cancel: CancelToken) -> LogitSource:
         return load_path(spec, hub_folder(spec, cancel), cancel)
+
+    def files(self, spec: str) -> Path | None:
+        return cached_folder(spec)
 
 
 SOURCE = _HubModels()

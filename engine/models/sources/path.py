@@ -47,5 +47,9 @@ class _Paths:
         path = Path(spec).expanduser()
         return load_path(path.stem if path.is_file() else path.resolve().name, path, cancel)
 
+    def files(self, spec: str) -> Path | None:
+        path = Path(spec).expanduser()
+        return path if path.is_dir() else None  # no reader of tokenizers reads GGUF files
+
 
 SOURCE = _Paths()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from engine.models import smollm2
 from engine.models.source import LogitSource, ModelInfo
 from engine.models.sources.path import load_path
@@ -26,6 +28,9 @@ class _SmolLM2:
 
     def load(self, spec: str, cancel: CancelToken) -> LogitSource:
         return load_path("SmolLM2-135M-Instruct", smollm2.smollm2_folder(cancel), cancel)
+
+    def files(self, _spec: str) -> Path | None:
+        return smollm2.smollm2_folder(CancelToken()) if smollm2.is_installed() else None
 
 
 SOURCE = _SmolLM2()

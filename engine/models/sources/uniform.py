@@ -25,7 +25,10 @@ class _Tokenizers:
         return spec.startswith(_PREFIX)
 
     def load(self, spec: str, cancel: CancelToken) -> LogitSource:
-        return load_uniform(Path(spec.removeprefix(_PREFIX)).expanduser())
+        return load_uniform(self.files(spec))
+
+    def files(self, spec: str) -> Path:
+        return Path(spec.removeprefix(_PREFIX)).expanduser()
 
 
 SOURCE = _Tokenizers()

@@ -37,6 +37,11 @@ class EndIds:
     field: str
     ids: tuple[int, ...]
 
+    @property
+    def place(self) -> str:
+        """Return the file with the entry."""
+        return f"{self.file}: {self.field}" if self.field else self.file
+
 
 def read_path(path: Path) -> TokenTable:
     """Read a tokenizer file, or the first one in a folder.

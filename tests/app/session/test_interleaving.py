@@ -7,6 +7,7 @@ from app.catalogue import ui_text
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.session import Session, WorkerPool
 from app.session.decoding import STOPPED_BY
+from app.workers.requests.audit import AuditTokenizer
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import (
     Back,
@@ -36,6 +37,7 @@ from app.workers.requests.decode import (
 )
 from app.workers.requests.export import ExportOptionsMessage, ExportWithModel
 from app.workers.requests.forced import CompareSpellings, FindForced, ListIndex, MeasureStrategies
+from app.workers.requests.scoring import ScoreOutput
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Finish, SamplerSettings
 
@@ -54,6 +56,7 @@ QUESTIONS = {
     ),
     ListIndex: lambda session: session.forced.ask(ListIndex(session.document.revision), print, print),
     ReplayOutput: lambda session: session.decoding.queries.replay(request_of(session), ReplayQuestion("ab")),
+    AuditTokenizer: lambda session: session.decoding.queries.audit(request_of(session)),
     ExportWithModel: lambda session: session.decoding.queries.export("json", "", ExportOptionsMessage(), 1),
     ShareTrace: lambda session: session.decoding.share(str(session.folder / "page.html"), print),
 }
@@ -68,6 +71,7 @@ ENDS = {
     SetPipeline: lambda session: session.decoding.set_pipeline(PipelineSettings(budget=True)),
     SampleMany: lambda session: session.decoding.sample_many(1),
     RunBaseline: lambda session: session.debugging.run_baseline(),
+    ScoreOutput: lambda session: session.decoding.score(ScoreOutput(request_of(session), ReplayQuestion("ab"))),
     MeasureStrategies: lambda session: session.decoding.stop_for(MeasureStrategies),
 }
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 from functools import partial
 
 from decode_views import view
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFrame, QMenuBar, QWidget
 
 import app.window.main_window  # noqa: F401 - declares all commands
 from app.commands import MENUS, Commands
+from app.dialogs.audit_dialog import AuditDialog
 from app.dialogs.export_dialog import ExportDialog
 from app.dialogs.gallery_dialog import GalleryDialog
 from app.dialogs.keys_dialog import KeysDialog
 from app.dialogs.notation_dialog import ConversionChoice, NotationDialog
 from app.dialogs.palette import CommandPalette
+from app.dialogs.reduce_dialog import ReduceDialog
 from app.dialogs.replay_dialog import ReplayDialog
 from app.document import GrammarPart
 from app.session import Notification
@@ -25,16 +27,27 @@ from app.window.toolbar import Toolbar
 from app.workers.diagnosing import with_diagnosis
 from app.workers.exporting import export, list_exports
 from app.workers.judge import convert, read
+from app.workers.requests.audit import AuditAnswer, AuditedEnd, AuditedFault, AuditTokenizer
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import ReplayAnswer, ReplayQuestion
+from app.workers.requests.engines import (
+    CompareEngines,
+    EngineList,
+    EngineRow,
+    EnginesAnswer,
+    FindSmallest,
+    SmallestAnswer,
+)
 from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
 from app.workers.requests.judge import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
+from app.workers.requests.scoring import ScoreAnswer, ScoreOutput, ScoreRow
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.verdicts.replay import TokenSource, replay_text
-from engine.source import CancelToken
+from engine.source import CancelToken, Span
 from engine.vocabulary import Vocabulary
 from tests.app.snapshots.making import GBNF, POLL_MS, SCHEMA, State, pictured, settled, shown
 
+WROTE = '{"name": "Ada", "age": 36}'
 _VOCABULARY = Vocabulary([*(bytes((byte,)) for byte in range(128)), b"name", b'": "', b"20", b"24"], [0])
 
 
@@ -127,6 +140,76 @@ def checked(output: str, *, budget: int = 0, finish: str = "", error: str = "") 
     dialog.finish.setCurrentIndex(dialog.finish.findData(finish))
     dialog.text.setPlainText(output)
     dialog.check_again()
+    return settled(dialog)
+
+
+def checked_page(page: str) -> QWidget:
+    """A page of the output check that is computed on request."""
+    dialog = checked(WROTE)
+    assert isinstance(dialog, ReplayDialog)
+    request = CompileRequest(1, "json_schema", SCHEMA, CompileOptions())
+    question = ReplayQuestion(WROTE)
+    if page == "scores":
+        dialog.pages.setCurrentWidget(dialog.scores)
+        dialog.scores.start()
+        rows = (
+            ScoreRow(0, 2, "1:1", '{"', 0.98, ">99.9%", 1, "", True),
+            ScoreRow(2, 6, "1:3", "name", 0.31, "44.2%", 2, "id  52%", True),
+            ScoreRow(6, 10, "1:7", '": "', 0.999, ">99.9%", 1, "", True),
+            ScoreRow(10, 13, "1:11", "Ada", 0.0004, "97.1%", 512, "Bob  12.3%", True),
+            ScoreRow(13, 17, "1:14", '", "', 0.2, "61.5% (masked)", 1, "", False),
+            ScoreRow(17, 20, "1:18", "age", 0.7, "", 1, "", None),
+        )
+        notes = ("1:3: the model wanted the key `id` (52%) in place of `name` (31%); the grammar forbids it there",)
+        dialog.show_scores(ScoreAnswer(ScoreOutput(request, question), WROTE.encode(), rows, 3, notes, 0, "A model"))
+    else:
+        dialog.pages.setCurrentWidget(dialog.engines)
+        dialog.engines.start()
+        engines = (
+            EngineRow("turnstile", "0.9", "accepts 13 bytes", 13, False),
+            EngineRow("llguidance", "1.3.0", "accepts 13 bytes", 13, False),
+            EngineRow("outlines-core", "0.2.11", "refused: ValueError: not supported", None, False),
+        )
+        dialog.show_engines(EnginesAnswer(CompareEngines(request, question), engines, len(WROTE)))
+    return settled(dialog)
+
+
+def audited() -> QWidget:
+    """The audit of a tokenizer with faults."""
+    request = AuditTokenizer(CompileRequest(1, "gbnf", GBNF, CompileOptions()))
+    ends = (
+        AuditedEnd("generation_config.json: eos_token_id", "#2 </s>", True),
+        AuditedEnd("config.json: eos_token_id", "#7 <|im_end|>", False),
+    )
+    faults = (
+        AuditedFault(
+            "special-as-text",
+            "The grammar writes `</think>` as a text; the model has a token #9 of that name, which has no text.",
+            "To require the token, write `</think>` without quotes.",
+            True,
+            Span(0, 4),
+        ),
+        AuditedFault(
+            "special-has-spelling", "3 special tokens have names that ordinary tokens spell.", "Compare ids.", False
+        ),
+    )
+    table = "49,152 ids: 49,135 with bytes, 17 special, 0 unused · 12 texts have several ids"
+    dialog = AuditDialog()
+    dialog.audit()
+    dialog.show_answer(AuditAnswer(request, "A model", table, 49_280, ("#2 </s>",), ends, faults, "text"))
+    return settled(dialog)
+
+
+def reduced() -> QWidget:
+    """The smallest failing part of a schema."""
+    dialog = ReduceDialog(3)
+    dialog.show_engines(EngineList("json_schema", (("xgrammar", "0.1.25"),)))
+    dialog.show()
+    QTest.mouseClick(dialog.run_button, Qt.MouseButton.LeftButton)
+    request = FindSmallest(CompileRequest(1, "json_schema", SCHEMA, CompileOptions()), engine="xgrammar")
+    small, part = '{"properties": {"name": {"maxLength": 12}}}', "/properties/name/maxLength"
+    failure = "too-loose", '{"name": "Augusta Ada King"}'
+    dialog.show_answer(SmallestAnswer(request, small, part, Span(0, 1), *failure, 41))
     return settled(dialog)
 
 
@@ -242,6 +325,10 @@ STATES: dict[str, State] = {
     "check-prose": lambda: checked('Sure! Here is the person:\n{"name": "Ada"'),
     "check-not-enforced": lambda: checked('{"name": "Augusta Ada King", "tags": ["a", "c"]}'),
     "check-violations": lambda: checked("{'name': 'Augusta Ada King',\n 'tags': ['c',], }"),
+    "check-scores": lambda: checked_page("scores"),
+    "check-engines": lambda: checked_page("engines"),
+    "audit-faults": audited,
+    "reduce-found": reduced,
     "check-error": lambda: checked(CUT_OFF, error="Token ids need a model: choose one, or a tokenizer alone"),
     "gallery-nothing": lambda: gallery("zzz"),
     "gallery-schema": lambda: gallery("character sheet"),

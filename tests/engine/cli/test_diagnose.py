@@ -235,7 +235,7 @@ def test_installed_engines_that_part_are_named(files, capsys, monkeypatch):
     answers = [(one["engine"], one["accepted"], one["is_complete"]) for one in found["engines"]]
     assert answers == [(OWN, 7, True), ("double", 0, False)]
     code, out, _ = diagnosed(capsys, *arguments, "--engines")
-    assert shows(out, "cli.diagnose.engine.complete", count=7)
+    assert shows(out, "diagnosis.engines.fragment.complete", count=7)
 
 
 def test_an_engine_that_dies_is_named_and_changes_no_cause(files, capsys, monkeypatch):

@@ -126,7 +126,7 @@ def test_an_engine_that_judges_as_this_one_is_a_negative_answer(capsys, tmp_path
     file.write_text(GRAMMAR, "utf-8")
     code, out, err = run(capsys, "--engine", "turnstile", file)
     assert (code, out) == (1, "")
-    assert shows(err, "cli.reduce.message.engine_agrees", engine="turnstile")
+    assert shows(err, "errors.diagnosis.engine_agrees", engine="turnstile")
 
 
 def test_an_engine_that_fails_is_named_with_the_guilty_part(capsys, tmp_path, monkeypatch):

@@ -113,3 +113,13 @@ def test_a_special_token_in_a_regex_is_found_too():
 def test_an_element_is_no_fault():
     found = audit_tokenizer(vocabulary("<think>"), grammar=compile_grammar("gbnf", 'root ::= <think> "a"'))
     assert AuditCode.SPECIAL_AS_TEXT not in codes(found)
+
+
+def test_a_padded_vocabulary_of_a_model_is_compared_with_its_files(folder):
+    write(folder, "config.json", {"eos_token_id": 256, "vocab_size": 300})
+    padded = Vocabulary.from_tokenizer(folder, width=300)
+    found = audit_tokenizer(padded, files=folder)
+    assert found.width == 300
+    assert AuditCode.LOGITS_WIDTH in codes(found)
+    assert [each.place for each in found.ends] == ["config.json: eos_token_id"]
+    assert AuditCode.LOGITS_WIDTH not in codes(audit_tokenizer(padded))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from error_keys import raises_key
 
-from engine.models import ModelError, hub, known_models, load_model
+from engine.models import ModelError, hub, known_models, load_model, model_files
 from engine.models.downloads import ChildResult
 from engine.source import CancelledError, CancelToken
 
@@ -71,3 +71,14 @@ def test_the_menu_names_what_load_model_takes() -> None:
     assert models["records"].available_offline
     assert not models["smollm2"].available_offline  # the cache of this test is empty
     assert all(model.size_bytes > 0 and model.title and model.description for model in models.values())
+
+
+def test_the_files_of_a_model_are_found_without_loading_it(tmp_path: Path) -> None:
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
+    records = model_files("records")
+    assert records is not None
+    assert (records / "tokenizer.json").is_file()
+    assert model_files(str(tmp_path)) == tmp_path
+    assert model_files(f"uniform:{tmp_path / 'tokenizer.json'}") == tmp_path / "tokenizer.json"
+    assert model_files(str(tmp_path / "model.gguf")) is None
+    assert model_files("no model") is None

@@ -1,5 +1,8 @@
 """The bench, with this engine and with doubles that refuse, break, hang and die."""
 
+import subprocess
+
+import psutil
 import pytest
 from error_keys import raises_key
 
@@ -8,6 +11,7 @@ from engine.peers import PEERS, BenchCase, LabelledText, UnknownPeerError, compa
 from engine.peers.adapter import OWN, Peer
 from engine.peers.report import CaseMeasurement, CaseOutcome, EngineMeasurements
 from engine.source import CancelledError, CancelToken
+from engine.source.processes import start_python
 from engine.vocabulary import Vocabulary
 from tests.engine.peers.peer_doubles import BrokenAdapter, DoubleAdapter, DyingAdapter
 
@@ -142,3 +146,45 @@ def test_nothing_in_common_has_no_ratios():
     )
     assert own.times.first_mask_p50_ms is None
     assert (other.ratios, other.common, other.judged) == (None, 0, 0)
+
+
+PARENT = """
+import multiprocessing, os
+from engine.peers.adapter import BYTES, Peer
+from engine.peers.bench import PeerProcess
+from engine.peers.bench_cases import BenchCase
+from engine.source import CancelToken
+from tests.engine.peers.peer_doubles import DoubleAdapter
+
+class Killed(CancelToken):
+    checks = 0
+    def check(self):
+        self.checks += 1
+        if is_hanging and self.checks > 3:
+            print(multiprocessing.active_children()[0].pid, flush=True)
+            os._exit(0)
+
+if __name__ == "__main__":
+    is_hanging, killed = False, Killed()
+    process = PeerProcess(Peer("double", "pytest", DoubleAdapter), BYTES, cancel=killed)
+    process.measure(BenchCase("a", "regex", "a", ()))
+    is_hanging, killed.checks = True, 0
+    process.measure(BenchCase("hangs", "regex", "hangs", ()))
+"""
+
+
+def test_an_engine_that_hangs_ends_with_the_process_that_started_it(tmp_path):
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT, "utf-8")
+    parent = start_python([str(script)], stdout=subprocess.PIPE)
+    output, _ = parent.communicate()
+    _, alive = psutil.wait_procs(processes(int(output)), timeout=20)
+    assert [one for one in alive if one.status() != psutil.STATUS_ZOMBIE] == []
+
+
+def processes(pid):
+    """The process of this id, unless it has ended."""
+    try:
+        return [psutil.Process(pid)]
+    except psutil.NoSuchProcess:
+        return []

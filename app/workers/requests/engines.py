@@ -1,0 +1,160 @@
+"""Requests about other engines, which run in processes of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from app.workers.protocol import WorkerRequest
+
+if TYPE_CHECKING:
+    from app.workers.requests.compile import CompileRequest
+    from app.workers.requests.decode import ReplayQuestion
+    from engine.diagnosis.failures.diagnosis import Diagnosis
+    from engine.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class CompareEngines(WorkerRequest["EnginesAnswer"]):
+    """Ask the installed engines how many bytes of an output they accept."""
+
+    compiled: CompileRequest
+    question: ReplayQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRow:
+    """What one engine accepts.
+
+    Attributes:
+        answer: in words, or why there is no answer.
+        accepted: the number of bytes; None without an answer.
+        is_complete: whether the output may end where it does.
+    """
+
+    engine: str
+    version: str
+    answer: str
+    accepted: int | None
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EnginesAnswer:
+    """What engines accept, or the sentence that says why none was asked.
+
+    Attributes:
+        rows: the engines, Turnstile first.
+        judged: the number of bytes of the part that was judged.
+        diagnosis: the cause if they differ; None if they agree.
+        error: a sentence; empty if engines were asked.
+    """
+
+    request: CompareEngines
+    rows: tuple[EngineRow, ...] = ()
+    judged: int = 0
+    diagnosis: Diagnosis | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListEngines(WorkerRequest["EngineList"]):
+    """List the installed engines that read a notation, without Turnstile."""
+
+    notation: str
+
+
+@dataclass(frozen=True, slots=True)
+class EngineList:
+    """Installed engines: pairs of a name and a version."""
+
+    notation: str
+    engines: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzSchema(WorkerRequest["FuzzAnswer"]):
+    """Compare the grammar of a schema with the package `jsonschema` on generated texts and mutants of them."""
+
+    compiled: CompileRequest
+    texts: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzRow:
+    """A text on which they differ.
+
+    Attributes:
+        is_accepted: whether Turnstile accepts it, and `jsonschema` does not; otherwise the reverse.
+        reason: the message of `jsonschema`; empty if it accepts the text.
+    """
+
+    text: str
+    is_accepted: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzAnswer:
+    """The result of a run, or the sentence that says why there is none.
+
+    Attributes:
+        legal: the number of generated texts.
+        mutants: the number of mutants.
+        refused: how many texts both refuse.
+        unjudged: how many texts one of them could not judge.
+        error: a sentence; empty if there is a result.
+    """
+
+    request: FuzzSchema
+    rows: tuple[FuzzRow, ...] = ()
+    legal: int = 0
+    mutants: int = 0
+    refused: int = 0
+    unjudged: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FindSmallest(WorkerRequest["SmallestAnswer"]):
+    """Find the smallest grammar on which an engine or a server still fails.
+
+    Attributes:
+        engine: the name of an installed engine; empty for a server.
+        server: the address of a server.
+        model: the model of the server; empty for the first one that it lists.
+        key: the key of the server.
+        examples: texts that the engine judges; empty for generated ones.
+    """
+
+    compiled: CompileRequest
+    engine: str = ""
+    server: str = ""
+    model: str = ""
+    key: str = field(default="", repr=False)
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SmallestAnswer:
+    """A reduced grammar, or the sentence that says why there is none.
+
+    Attributes:
+        text: the reduced grammar.
+        part: the guilty JSON Pointer or rule; empty if there is none.
+        span: its place in the grammar of the editor; None if it is unknown.
+        kind: how the engine or the server fails.
+        shown: its message, or the text that it judges otherwise.
+        checks: the number of checks.
+        error: a sentence; empty if there is a result.
+    """
+
+    request: FindSmallest
+    text: str = ""
+    part: str = ""
+    span: Span | None = None
+    kind: str = ""
+    shown: str = ""
+    checks: int = 0
+    error: str = ""

@@ -1,0 +1,54 @@
+"""The scores of an output in words, for the console and the window."""
+
+from __future__ import annotations
+
+from engine.diagnosis.scores.key_choices import KeyChoice, LostKey
+from engine.diagnosis.scores.token_scores import TokenScore
+from engine.diagnosis.verdicts.verdict import position_of_byte
+from engine.source.catalogue import catalogue_text
+from engine.source.number_format import percent
+from engine.vocabulary.visible import visible
+
+
+def place_text(text: bytes, start: int) -> str:
+    """Return the line and the column of a byte of an output."""
+    at = position_of_byte(text, start)
+    return f"{at.line}:{at.column}"
+
+
+def mass_text(score: TokenScore) -> str:
+    """Return the allowed mass, or its bounds; empty if it is unknown."""
+    z = "" if score.z is None else percent(score.z)
+    if score.z_most is not None and score.z_most != score.z:
+        z = catalogue_text("diagnosis.scores.fragment.between", least=z, most=percent(score.z_most))
+    return catalogue_text("diagnosis.scores.fragment.masked", z=z) if score.is_allowed is False else z
+
+
+def wanted_text(score: TokenScore) -> str:
+    """Return the most probable token with its probability; empty if it is the token itself, or unknown."""
+    if score.wanted_p is None or score.wanted == score.data:
+        return ""
+    return f"{visible(score.wanted)}  {percent(score.wanted_p)}"
+
+
+def choice_line(text: bytes, choice: KeyChoice) -> str:
+    """Return which key the model wanted in place of one of an output."""
+    forbidden = catalogue_text("diagnosis.scores.fragment.forbidden") if choice.is_allowed is False else ""
+    fields = {
+        "where": place_text(text, choice.start),
+        "p": percent(choice.p),
+        "wanted": choice.wanted,
+        "wanted_p": percent(choice.wanted_p),
+        "forbidden": forbidden,
+    }
+    if not choice.key:
+        return catalogue_text("diagnosis.scores.key_at_end", **fields)
+    return catalogue_text("diagnosis.scores.key", key=choice.key, **fields)
+
+
+def lost_line(text: bytes, lost: LostKey) -> str:
+    """Return which optional key an object of an output lacks, and since when."""
+    where = place_text(text, lost.start)
+    if not lost.by:
+        return catalogue_text("diagnosis.scores.left_out_key", where=where, key=lost.key)
+    return catalogue_text("diagnosis.scores.lost", where=where, key=lost.key, by=lost.by)
