@@ -76,6 +76,10 @@ def _file_of(data: QMimeData) -> Path | None:
 class IntakeDialog(QDialog):
     """Asks for what was copied of a failed request; `show_answer` receives what it was read as.
 
+    Args:
+        document_title: the title of the document whose grammar judges an output that was pasted without one.
+        parent: the window.
+
     Signals:
         read_wanted(IntakeRequest): read these texts.
         chosen(CopiedFailure): diagnose this.
@@ -84,8 +88,9 @@ class IntakeDialog(QDialog):
     read_wanted = Signal(IntakeRequest)
     chosen = Signal(CopiedFailure)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, document_title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._document_title = document_title
         self._answers: dict[str, str] = {}
         self._request: IntakeRequest | None = None
         self._found: CopiedFailure | None = None
@@ -188,6 +193,9 @@ class IntakeDialog(QDialog):
             more = Label(ui_text("dialogs.intake.more", count=len(answer.remarks) - _MOST_REMARKS))
             more.setProperty("role", "muted")
             self._add(more)
+        if found.case.output is not None and found.constraint is None:
+            text = ui_text("dialogs.intake.no_grammar", title=self._document_title)
+            self._say(text, "warning", ui_text("dialogs.intake.no_grammar_fix"))
         self._show_tools(found)
         self._found = found if found.can_be_diagnosed else None
         self.diagnose_button.setEnabled(self._found is not None)

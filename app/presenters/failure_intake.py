@@ -70,7 +70,7 @@ class FailureIntake(QObject):
     def _make(self) -> IntakeDialog:
         from app.dialogs.intake_dialog import IntakeDialog  # start-up time: the dialog is built when first shown
 
-        dialog = self._dialog = IntakeDialog(self._window)
+        dialog = self._dialog = IntakeDialog(self._session.document.title, self._window)
         judge = self._session.worker_pool.judge
         dialog.read_wanted.connect(lambda request: judge.ask(request, dialog).then(dialog.show_answer))
         dialog.chosen.connect(self._take)

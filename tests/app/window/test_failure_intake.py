@@ -9,6 +9,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
+from app.catalogue import ui_text
 from app.dialogs.intake_dialog import IntakeDialog
 from app.dialogs.replay_dialog import ReplayDialog
 from engine.diagnosis.intake import known_messages, read_failure, remarks_of
@@ -82,6 +83,8 @@ def test_an_unclear_value_is_asked_about_and_the_answer_is_taken(desk, intake):
     desk.qtbot.mouseClick(intake.answer_buttons[0], Qt.MouseButton.LeftButton)
     desk.wait(intake.diagnose_button.isEnabled)
     assert intake.answer_buttons == []
+    warning = ui_text("dialogs.intake.no_grammar", title=desk.document.title)
+    assert any(warning in sentence for sentence in intake.sentences)
     desk.qtbot.keyClick(intake, Qt.Key.Key_Return)
     desk.wait(lambda: desk.window.findChild(ReplayDialog) is not None)
     check = desk.window.findChild(ReplayDialog)
@@ -99,6 +102,7 @@ def test_a_request_with_its_response_is_opened_and_judged(desk, intake, monkeypa
     assert KEY not in intake.text.toPlainText()
     desk.wait(intake.diagnose_button.isEnabled)
     assert intake.tools.currentText() == "g"
+    assert len(intake.banners) == 1
     desk.qtbot.mouseClick(intake.diagnose_button, Qt.MouseButton.LeftButton)
     desk.wait(lambda: desk.window.findChild(ReplayDialog) is not None)
     check = desk.window.findChild(ReplayDialog)
