@@ -38,6 +38,7 @@ _FINISHES: Final = {
     "length": FinishReason.LENGTH,
     "context": FinishReason.CONTEXT,
     "tool_calls": FinishReason.TOOL_CALLS,
+    "content_filter": FinishReason.FILTER,
 }
 _GRAMMARS: Final = {
     "schema.json": "json_schema",

@@ -20,6 +20,7 @@ class FinishReason(StrEnum):
     LENGTH = "length"  # the token budget
     CONTEXT = "context"  # the model's context
     TOOL_CALLS = "tool_calls"  # a tool was called
+    FILTER = "content_filter"  # a filter of the content
     UNKNOWN = ""
 
 
@@ -169,12 +170,14 @@ class FailureCase:
         thinking: whether the model thinks before it answers; None if unknown.
         output: the bytes of the answer; None if there is none.
         reasoning: the text of the reasoning channel.
+        refusal: the text with which the model refused, in the field of its own.
         tool_calls: the tool calls of the response.
         ids: the token ids of the output; empty if unknown.
         scores: tokens with log-probabilities; empty if unknown.
         finish: the reason for which the output ended.
         stopped_by: the stop string or the token id that ended the output, as the server reports it; empty if unknown.
         prompt_tokens, completion_tokens: the numbers of tokens of the input and of the output; None if unknown.
+        reasoning_tokens: the number of tokens of the output that are thoughts; None if unknown.
         status: the HTTP status or error text of the response; empty if it succeeded.
         log: the messages that were recognised.
         findings: remarks on the texts that it was read from.
@@ -204,6 +207,7 @@ class FailureCase:
     thinking: bool | None = None
     output: bytes | None = None
     reasoning: str = ""
+    refusal: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     ids: tuple[int, ...] = ()
     scores: tuple[ScoredToken, ...] = ()
@@ -211,6 +215,7 @@ class FailureCase:
     stopped_by: str = ""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
     status: str = ""
     log: tuple[LogFinding, ...] = ()
     findings: tuple[IntakeFinding, ...] = ()

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import copy
 import json
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -29,7 +28,10 @@ from engine.source.json_pointer import unescape_step
 MOST_CANDIDATES: Final = 24
 MOST_ROUNDS: Final = 8
 MOST_CHECKS: Final = 160
-SECONDS: Final = 0.8
+MOST_EFFORT: Final = 800_000
+"""The effort of a search, in estimated microseconds: the result depends on the input, and not on the machine."""
+_COMPILE: Final = 1_000  # the estimate of a compile without its text
+_NEW_STATES: Final = 4_000  # bytes in which the automaton makes its states, which takes ten times as long
 LARGEST_PROVED: Final = 3
 ORDER: Final = "property-order"
 """The candidate for the order of properties, which has no JSON Pointer."""
@@ -63,25 +65,36 @@ class _Search:
     def __init__(self, judge: Callable[[frozenset[str]], CompiledGrammar | None], data: bytes) -> None:
         self._judge, self._data = judge, data
         self._known: dict[frozenset[str], bool] = {}
-        self._ends = time.monotonic() + SECONDS
+        self._effort = 0
         self.checks = 0
 
     def grammar(self, removed: frozenset[str]) -> CompiledGrammar | None:
         """Compile the grammar without some parts; return None if that is not possible."""
-        if self.checks >= MOST_CHECKS or time.monotonic() > self._ends:
+        if self.checks >= MOST_CHECKS or self._effort > MOST_EFFORT:
             raise _EffortError
         self.checks += 1
+        self._effort += _COMPILE
         try:
-            return self._judge(removed)
+            grammar = self._judge(removed)
         except (GrammarError, LimitExceededError, RecursionError):
             return None
+        self._effort += 0 if grammar is None else len(grammar.source.text)
+        return grammar
 
     def is_legal(self, removed: frozenset[str]) -> bool:
         """Return whether the output is legal without some parts of the grammar."""
         if removed not in self._known:
             grammar = self.grammar(removed)
-            self._known[removed] = grammar is not None and _reaches_end(grammar, self._data)
+            self._known[removed] = grammar is not None and self.reaches_end(grammar)
         return self._known[removed]
+
+    def reaches_end(self, grammar: CompiledGrammar) -> bool:
+        """Return whether a grammar allows the output."""
+        if grammar.is_empty:
+            return False
+        legal = reach(grammar.automaton, self._data)
+        self._effort += 20 * min(legal, _NEW_STATES) + 2 * legal
+        return legal == len(self._data)
 
     def smallest(self, candidates: Sequence[str]) -> Counterfactual | None:
         """Return the smallest set that was found; None if not even all candidates suffice.
@@ -104,7 +117,8 @@ class _Search:
             removed = smaller or removed
             is_smallest = len(removed) <= LARGEST_PROVED
         except _EffortError:
-            pass
+            if ORDER in removed:  # the first that is put back, so nothing is known of the others
+                return None
         ordered = tuple(one for one in reversed(candidates) if one in removed)
         return Counterfactual(ordered, False, is_smallest, self.checks)
 
@@ -145,7 +159,7 @@ def schema_counterfactual(
     try:
         for _ in range(MOST_ROUNDS):
             grammar = search.grammar(frozenset((*found, ORDER)))
-            if grammar is None or _reaches_end(grammar, data):
+            if grammar is None or search.reaches_end(grammar):
                 break
             more = [one for one in _forbidding(grammar, data) if one not in found and _is_keyword(schema, one)]
             if not more:

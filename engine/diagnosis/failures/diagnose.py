@@ -7,6 +7,7 @@ looks for the evidence of its cause. The finding with the strongest evidence is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -26,11 +27,14 @@ from engine.diagnosis.failures.examination import AcceptedPrefix, Examination, E
 from engine.diagnosis.failures.log_rules import ENGINE_DIFFERENCE, LOG_RULES, message_alone
 from engine.diagnosis.failures.rules import CauseRule, Finding, fix_text, server_text, shown
 from engine.diagnosis.failures.violations import violations_of
+from engine.diagnosis.fixes import fixes
 from engine.diagnosis.intake.written_calls import written_calls
 from engine.diagnosis.verdicts.replay import TokenSource
 from engine.source import CancelToken, GrammarError, LimitExceededError, Limits, Severity, SourceText
 from engine.source.catalogue import catalogue_text
 
+_CALL_MARK: Final = re.compile(r"<tool_call>|<function=|\[TOOL_CALLS\]|<\|python_")
+"""The texts that only tool calls have."""
 BLANKS: Final = b" \t\r\n"
 LIMITS: Final = Limits(configurations=100_000, work=2_000_000)
 """The limits of each compile: a diagnosis takes at most some seconds."""
@@ -135,7 +139,10 @@ def _calls(case: FailureCase) -> Iterator[JudgedOutput]:
     if case.tool_calls:
         return
     text = (case.output or b"").decode("utf-8", "replace")
+    tools = tool_rules.tool_constraints(case.constraints)
     for written in written_calls(text):
+        if written.name not in tools and _CALL_MARK.search(text) is None:
+            continue  # an answer may have the form of a call
         start = len(text[: written.start].encode())
         arguments = (written.arguments or "").encode()
         yield JudgedOutput(arguments, start, zone=tool_rules.ARGUMENTS, tool=written.name, family=written.family)
@@ -172,7 +179,7 @@ def _judge(examined: Examination) -> Diagnosis:
     examined = _choose_reading(examined)
     findings = list(_findings(examined))
     if not findings:
-        findings = [message_alone(examined) or Finding(Cause.UNKNOWN, _unknown_sentence(examined))]
+        findings = [message_alone(examined) or _unknown(examined)]
     first = min(enumerate(findings), key=lambda pair: (pair[1].weight, pair[0]))[1]
     others = _others(first, findings)
     part = examined.part
@@ -212,7 +219,9 @@ def _choose_reading(examined: Examination) -> Examination:
     if part.zone in examined.context.triggers and (at := case.output or b""):
         start = part.start - part.blanks - len(part.zone.encode())
         readings.append(replace(part, data=at[start:], start=start, blanks=0))  # the grammar may include its trigger
-    best = max(readings[1:], key=lambda one: _fit(examined, one), default=part)
+    if len(readings) == 1:
+        return examined
+    best = max(readings[1:], key=lambda one: _fit(examined, one))
     if _fit(examined, best) > _fit(examined, part):
         examined = _with_part(examined, best)
     return examined
@@ -255,6 +264,10 @@ def _grammar_error(examined: Examination, error: GrammarError) -> Finding:
     line, column = source.line_column(first.span.start)
     sentence = catalogue_text("verdicts.grammar.error", line=line, column=column, message=first.message)
     fix = catalogue_text("verdicts.grammar.hint", hint=first.hint) if first.hint else ""
+    if examined.holds_schema:
+        fix = catalogue_text("failures.fix.grammar-error.schema")
+    elif not fix and (repairs := fixes(source.text, first)):
+        fix = catalogue_text("verdicts.grammar.hint", hint=repairs[0].title)
     place = FailurePlace(line=line, column=column, offset=first.span.start)
     excerpt = source.text.splitlines()[line - 1 : line]
     return Finding(
@@ -268,7 +281,17 @@ def _grammar_error(examined: Examination, error: GrammarError) -> Finding:
     )
 
 
+def _unknown(examined: Examination) -> Finding:
+    is_refused = examined.part is None and bool(examined.case.status)
+    fix = catalogue_text("failures.fix.unknown.status") if is_refused else ""
+    return Finding(Cause.UNKNOWN, _unknown_sentence(examined), fix=fix)
+
+
 def _unknown_sentence(examined: Examination) -> str:
+    if examined.is_too_long:
+        return catalogue_text("failures.sentence.unknown.long", count=examined.legal)
+    if examined.part is None and examined.case.status:
+        return catalogue_text("failures.sentence.unknown.status", text=shown(examined.case.status, 240))
     if examined.constraint is None:
         return catalogue_text("failures.sentence.unknown.no_grammar")
     if examined.part is None:

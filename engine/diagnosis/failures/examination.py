@@ -23,6 +23,7 @@ from engine.diagnosis.failures.counterfactual import (
 )
 from engine.diagnosis.failures.schema_check import KeywordViolation, Schema, violated_keywords
 from engine.diagnosis.failures.tolerant_json import ReadOutput, read_output
+from engine.diagnosis.intake.schema_words import has_schema_keyword
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_text
 from engine.diagnosis.verdicts.replay_walk import ReplayWalk, output_loops, reach, walk
 from engine.diagnosis.verdicts.tokenisation import OutputTokens, given_ids, tokenise
@@ -39,7 +40,8 @@ _THOUGHT: Final = re.compile(rb"\s*<(think|thinking|reasoning)>")
 _BLANK_RUN: Final = re.compile(r"[ \t\r\n]{16,}")
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _ANY_TEXT: Final = r"[\U00000001-\U0010FFFF]*"
-_LONGEST_WALKED: Final = 400_000
+_LONGEST_WALKED: Final = 800_000
+_LONGEST_READ: Final = 800_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,16 @@ class Examination:
             return None
 
     @property
+    def holds_schema(self) -> bool:
+        """Return whether the text of a grammar of rules is a JSON Schema."""
+        if self.constraint is None or self.is_json or not self.constraint.text.lstrip().startswith("{"):
+            return False
+        try:
+            return has_schema_keyword(json.loads(self.constraint.text))
+        except (ValueError, RecursionError):
+            return False
+
+    @property
     def is_json(self) -> bool:
         """Return whether the grammar describes JSON values."""
         return self.constraint is not None and NOTATIONS[self.constraint.notation].describes_json
@@ -193,8 +205,13 @@ class Examination:
 
     @property
     def is_illegal(self) -> bool:
-        """Return whether a byte of the output is illegal."""
-        return self.walked is not None and self.legal < len(self.data)
+        """Return whether a byte of the output is illegal; behind the longest part that is judged, none is."""
+        return self.walked is not None and self.legal < min(len(self.data), _LONGEST_WALKED)
+
+    @property
+    def is_too_long(self) -> bool:
+        """Return whether all of the part that is judged is legal, and the output is longer."""
+        return self.walked is not None and self.legal == _LONGEST_WALKED < len(self.data)
 
     @cached_property
     def is_accepting(self) -> bool:
@@ -249,9 +266,12 @@ class Examination:
         if not self.is_illegal or self.grammar is None:
             return 0
         try:
-            return output_start(self.grammar.automaton, self.data, self.legal)
+            start = output_start(self.grammar.automaton, self.data, self.legal)
         except LimitExceededError:
             return 0
+        root = None if self.read is None else self.read.root
+        is_inside = root is not None and root.start < self.offset_of(start) < root.end
+        return 0 if is_inside else start  # a part of a recursive schema's value is legal by itself
 
     @cached_property
     def thought_end(self) -> int | None:
@@ -268,7 +288,7 @@ class Examination:
         """Return the output as JSON, whatever is wrong in it; None if it is not meant to be JSON."""
         if self.part is None or not (self.is_json or self.data.lstrip()[:1] in (b"{", b"[", b"`")):
             return None
-        return read_output(self.text)
+        return None if self.is_too_long or len(self.data) > _LONGEST_READ else read_output(self.text)
 
     @cached_property
     def keyword_violations(self) -> tuple[KeywordViolation, ...]:

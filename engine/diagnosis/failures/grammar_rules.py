@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -90,6 +90,22 @@ def _linted(notation: str, text: str, engine: str, version: str, options: Compil
     return lint_grammar(notation, text, engine, version, options=options, rewrites=False)
 
 
+def refusal_sentence(refused: EngineRefusal, engines: Sequence[str]) -> str:
+    """Return what engines do with a part of a grammar."""
+    names = ", ".join(map(server_name, engines))
+    if refused.keyword == "properties" and refused.pointer and refused.note:  # no engine refuses them: it is the object
+        place = quoted(refused.pointer.rpartition("/")[0] or "/")
+        note = refused.note.removesuffix(".")
+        return catalogue_text("failures.sentence.unsupported-construct.object", engines=names, place=place, note=note)
+    place = quoted(refused.pointer) if refused.pointer else catalogue_text("failures.fragment.expression")
+    return catalogue_text(
+        f"failures.sentence.unsupported-construct.{refused.effect}",
+        engines=names,
+        keyword=refused.shown_keyword,
+        place=place,
+    )
+
+
 def subschemas(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield a schema and its subschemas with their pointers; data and maps of names are not schemas."""
     for pointer, part in parts_of(schema):
@@ -125,13 +141,7 @@ def _unsupported(examined: Examination) -> Finding | None:
     first = found[0]
     same = [one for one in found if (one.keyword, one.pointer) == (first.keyword, first.pointer)]
     engines = list(dict.fromkeys(one.engine for one in same))
-    place = quoted(first.pointer) if first.pointer else catalogue_text("failures.fragment.expression")
-    sentence = catalogue_text(
-        f"failures.sentence.unsupported-construct.{first.effect}",
-        engines=", ".join(map(server_name, engines)),
-        keyword=first.shown_keyword,
-        place=place,
-    )
+    sentence = refusal_sentence(first, engines)
     fix = ""
     if has_text(f"failures.fix.unsupported-construct.{first.keyword}"):
         fix = catalogue_text(f"failures.fix.unsupported-construct.{first.keyword}")

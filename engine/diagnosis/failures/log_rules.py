@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from engine.diagnosis.case import LogFinding
 from engine.diagnosis.failures.diagnosis import Cause, EvidenceWeight, FailurePlace
 from engine.diagnosis.failures.examination import Examination
-from engine.diagnosis.failures.grammar_rules import refusals
+from engine.diagnosis.failures.grammar_rules import refusal_sentence, refusals
 from engine.diagnosis.failures.rules import (
     CauseRule,
     Finding,
@@ -192,6 +192,38 @@ def _from_log(cause: Cause) -> Callable[[Examination], Finding | None]:
     return find
 
 
+def _unsupported(examined: Examination) -> Finding | None:
+    """Find a construct that a message refuses; the grammar names it, if the message does not."""
+    found = _evidence_of(examined, Cause.UNSUPPORTED_CONSTRUCT)
+    if found is None:
+        return None
+    finding = _with_entry(Cause.UNSUPPORTED_CONSTRUCT, found, found.known.detail or found.known.id)
+    engine = examined.server or found.known.engine
+    refused = [one for one in refusals(examined, engine) if one.effect is Effect.REFUSES and one.pointer is not None]
+    if not refused:
+        return finding
+    first = refused[0]
+    sentence = refusal_sentence(first, (engine,))
+    notes = dict.fromkeys(one.note for one in refused if one.note)
+    places = dict.fromkeys(one.pointer for one in refused)
+    return replace(
+        finding,
+        sentence=sentence,
+        evidence=(finding.evidence[0], finding.sentence, *notes),
+        places=tuple(FailurePlace(pointer=pointer) for pointer in places)[:8],
+    )
+
+
+def _without_output(cause: Cause) -> Callable[[Examination], Finding | None]:
+    """Return the function that finds a cause by a message where there is no output, which would tell more."""
+
+    def find(examined: Examination) -> Finding | None:
+        found = _evidence_of(examined, cause) if examined.part is None else None
+        return None if found is None else _with_entry(cause, found, found.known.detail or found.known.id)
+
+    return find
+
+
 def _engine_difference(examined: Examination) -> Finding | None:
     """Find engines that accept other parts of the output, or do not agree whether it may end there."""
     accepted = sorted(examined.context.accepted.items(), key=lambda pair: pair[1])
@@ -232,9 +264,21 @@ LOG_RULES: Final = (
     CauseRule(Cause.LEFT_RECURSION, _from_log(Cause.LEFT_RECURSION)),
     CauseRule(Cause.GRAMMAR_ERROR, _grammar_refused),
     CauseRule(Cause.SLOW_COMPILE, _from_log(Cause.SLOW_COMPILE)),
-    CauseRule(Cause.UNSUPPORTED_CONSTRUCT, _from_log(Cause.UNSUPPORTED_CONSTRUCT)),
+    CauseRule(Cause.UNSUPPORTED_CONSTRUCT, _unsupported),
     CauseRule(Cause.TOKENIZER_MISMATCH, _from_log(Cause.TOKENIZER_MISMATCH)),
     CauseRule(Cause.STATE_EXPLOSION, _from_log(Cause.STATE_EXPLOSION)),
     CauseRule(Cause.CONTEXT_LIMIT, _from_log(Cause.CONTEXT_LIMIT)),
     CauseRule(Cause.REQUEST_IGNORED, _from_log(Cause.REQUEST_IGNORED)),
+    *(
+        CauseRule(cause, _without_output(cause))
+        for cause in (
+            Cause.CUT_OFF,
+            Cause.STOP_TOKEN,
+            Cause.WRONG_ZONE,
+            Cause.TRIGGER_NEVER_CAME,
+            Cause.EOS_REFUSED,
+            Cause.TOKEN_BOUNDARY,
+            Cause.SPECIAL_TOKEN_TEXT,
+        )
+    ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from typing import Final
 
 from engine.diagnosis.case import FinishReason
@@ -19,7 +21,7 @@ from engine.diagnosis.failures.rules import (
     shown,
     where_in_output,
 )
-from engine.diagnosis.failures.schema_check import DETAILS, KeywordViolation, Schema
+from engine.diagnosis.failures.schema_check import DETAILS, KeywordViolation, Schema, holds_value_of_type
 from engine.diagnosis.verdicts.wrappers import SurroundingText, suffix_kind
 from engine.source.catalogue import catalogue_text, has_text
 from engine.source.json_pointer import unescape_step
@@ -56,13 +58,38 @@ def _needs(examined: Examination) -> str:
     return "" if not ending else catalogue_text("failures.fragment.needs", text=shown(ending))
 
 
+def _fills_context(examined: Examination) -> str:
+    """Return why the context ended an output, and not the budget of the request; empty without evidence."""
+    case = examined.case
+    used, budget = case.completion_tokens, case.max_tokens
+    if case.finish is FinishReason.CONTEXT:
+        return catalogue_text("failures.evidence.finish_context")
+    if case.finish is not FinishReason.LENGTH or used is None or (budget is not None and used >= budget - 2):
+        return ""
+    prompt, context = case.prompt_tokens, case.context
+    if prompt is not None and context is not None and prompt + used >= context:
+        return catalogue_text("failures.evidence.context_sum", prompt=prompt, used=used, context=context)
+    return "" if budget is None else catalogue_text("failures.evidence.budget_left", used=used, budget=budget)
+
+
+def _thoughts_only(examined: Examination) -> bool:
+    """Return whether an output is empty behind thoughts."""
+    case = examined.case
+    return not examined.data.strip() and bool(case.reasoning or case.reasoning_tokens)
+
+
 def _cut_off(examined: Examination) -> Finding | None:
     if not _ends_early(examined) or examined.case.finish not in (FinishReason.UNKNOWN, FinishReason.LENGTH):
+        return None
+    if _fills_context(examined):
         return None
     where, needs = where_in_output(examined, len(examined.data)), _needs(examined)
     case = examined.case
     evidence = []
-    if not examined.is_cut_by_length:
+    detail = ""
+    if examined.is_cut_by_length and _thoughts_only(examined):
+        detail, sentence = "reasoning", catalogue_text("failures.sentence.cut-off.reasoning")
+    elif not examined.is_cut_by_length:
         sentence = catalogue_text("failures.sentence.cut-off.open", where=where, needs=needs)
         evidence.append(catalogue_text("failures.evidence.no_finish"))
     elif case.max_tokens is not None:
@@ -73,13 +100,14 @@ def _cut_off(examined: Examination) -> Finding | None:
     if case.finish is FinishReason.LENGTH:
         evidence.append(catalogue_text("failures.evidence.finish_length"))
     unbounded = _unbounded_property(examined)
-    fix = fix_text(Cause.CUT_OFF, "", examined.server)
+    fix = fix_text(Cause.CUT_OFF, detail, examined.server)
     if unbounded:
         fix = catalogue_text("failures.evidence.or_bound", fix=fix, name=quoted(unbounded))
     weight = EvidenceWeight.REPORTED if examined.is_cut_by_length else EvidenceWeight.TEXT
     return Finding(
         Cause.CUT_OFF,
         sentence,
+        detail,
         weight=weight,
         fix=fix,
         evidence=tuple(evidence),
@@ -109,31 +137,38 @@ def _unbounded_property(examined: Examination) -> str:
 
 
 def _context_limit(examined: Examination) -> Finding | None:
-    if not _ends_early(examined) or examined.case.finish is not FinishReason.CONTEXT:
+    reason = _fills_context(examined)
+    if not reason or not _ends_early(examined):
         return None
     where, needs = where_in_output(examined, len(examined.data)), _needs(examined)
     return Finding(
         Cause.CONTEXT_LIMIT,
         catalogue_text("failures.sentence.context-limit.text", where=where, needs=needs),
         weight=EvidenceWeight.REPORTED,
-        evidence=(catalogue_text("failures.evidence.finish_context"),),
+        evidence=(reason,),
         places=(output_place(examined, len(examined.data)),),
     )
 
 
 def _stop_token(examined: Examination) -> Finding | None:
     finish = examined.case.finish
-    if not examined.is_prefix or examined.is_complete or finish not in (FinishReason.STOP, FinishReason.TOOL_CALLS):
+    ends = (FinishReason.STOP, FinishReason.TOOL_CALLS, FinishReason.FILTER)
+    if not examined.is_prefix or examined.is_complete or finish not in ends:
         return None
     where, needs = where_in_output(examined, len(examined.data)), _needs(examined)
-    evidence = [catalogue_text("failures.evidence.finish_stop")]
+    is_filtered = finish is FinishReason.FILTER
+    key = "filter" if is_filtered else "text" if examined.data else "empty"
+    evidence = [catalogue_text(f"failures.evidence.finish_{'filter' if is_filtered else 'stop'}")]
     if examined.case.stop:
         evidence.append(
             catalogue_text("failures.evidence.stop_strings", texts=", ".join(map(shown, examined.case.stop)))
         )
     return Finding(
         Cause.STOP_TOKEN,
-        catalogue_text("failures.sentence.stop-token.text", where=where, needs=needs),
+        catalogue_text(
+            f"failures.sentence.stop-token.{key}", needs=needs, **({} if key == "empty" else {"where": where})
+        ),
+        "content-filter" if is_filtered else "",
         weight=EvidenceWeight.REPORTED,
         evidence=tuple(evidence),
         places=(output_place(examined, len(examined.data)),),
@@ -216,8 +251,19 @@ def _keyword_not_enforced(examined: Examination) -> Finding | None:
         detail = _first_detail(examined, removed)
     key = "smallest" if found.is_smallest else "minimal"
     ends = "complete" if found.is_complete else "prefix"
-    evidence = (catalogue_text(f"failures.evidence.counterfactual.{key}_{ends}"), *_known_treatments(examined, removed))
+    evidence = (
+        catalogue_text(f"failures.evidence.counterfactual.{key}_{ends}"),
+        *_values_in_strings(examined, removed),
+        *_known_treatments(examined, removed),
+    )
     return Finding(Cause.KEYWORD_NOT_ENFORCED, sentence, detail, evidence=evidence, places=places)
+
+
+def _values_in_strings(examined: Examination, removed: tuple[str, ...]) -> Iterator[str]:
+    """Yield what is known about values of a wrong type: a value of the right type in a string."""
+    for one in examined.keyword_violations:
+        if one.pointer in removed and one.keyword == "type" and holds_value_of_type(one):
+            yield catalogue_text("failures.evidence.in_string", where=quoted(one.instance or "/"))
 
 
 def _known_treatments(examined: Examination, removed: tuple[str, ...]) -> tuple[str, ...]:
@@ -242,6 +288,10 @@ def _schema_violation(examined: Examination) -> Finding | None:
     """Find text that is wrong as JSON and legal once it is corrected, or keys that no engine would allow."""
     if not examined.is_illegal:
         return None
+    if (inner := _in_string(examined)) is not None and examined.reach(inner.encode()) == len(inner.encode()):
+        sentence = catalogue_text("failures.sentence.schema-violation.encoded-twice")
+        place = output_place(examined, examined.legal)
+        return Finding(Cause.SCHEMA_VIOLATION, sentence, "encoded-twice", places=(place,))
     read, found = examined.read, examined.counterfactual
     if found is not None and not found.removed and read is not None and not read.defects:
         return None
@@ -267,6 +317,18 @@ def _schema_violation(examined: Examination) -> Finding | None:
         places = (*(FailurePlace(pointer=one) for one in found.removed), output_place(examined, start))
         return Finding(Cause.SCHEMA_VIOLATION, sentence, detail, places=places)
     return None
+
+
+def _in_string(examined: Examination) -> str | None:
+    """Return the text of an output that is a JSON string with an object or an array in it, or is without its quotes."""
+    if examined.text.lstrip()[:1] in ("{", "[") and '\\"' in examined.text:
+        try:
+            return str(json.loads(f'"{examined.text}"', strict=False))
+        except ValueError:
+            pass  # it has quotes that are not escaped
+    root = None if examined.read is None or examined.read.defects else examined.read.root
+    text = root.value if root is not None and not root.is_open else None
+    return text if isinstance(text, str) and text.lstrip()[:1] in ("{", "[") else None
 
 
 def defect_text(kind: str) -> str:
@@ -325,6 +387,7 @@ def _request_ignored(examined: Examination) -> Finding | None:
         "failures.sentence.request-ignored.text", pointers=names_listed(ignored), server=server_name(server)
     )
     places = tuple(FailurePlace(pointer=pointer) for pointer in ignored)
+    is_misplaced = all(pointer.endswith("/json_schema") or pointer == "/response_format/schema" for pointer in ignored)
     if examined.is_illegal:
         places += (output_place(examined, examined.legal),)
     return Finding(
@@ -332,6 +395,7 @@ def _request_ignored(examined: Examination) -> Finding | None:
         sentence,
         _text_detail(examined),
         weight=EvidenceWeight.REPORTED,
+        fix=catalogue_text("failures.fix.request-ignored.place") if is_misplaced else "",
         places=places,
         explains=frozenset((Cause.CONSTRAINT_OFF,)),
     )

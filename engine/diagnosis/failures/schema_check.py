@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 from engine.compile import CompileOptions, compile_grammar
-from engine.diagnosis.failures.tolerant_json import OutputValue
+from engine.diagnosis.failures.tolerant_json import OutputValue, read_output
 from engine.schema_automaton.formula.values import HugeNumber, number
 from engine.source import GrammarError, LimitExceededError
 from engine.source.json_pointer import escape_step, unescape_step
@@ -252,6 +252,17 @@ def _type(here: _SchemaCheck, keyword: str, expected: Any) -> _Found:
     is_cut = given.is_open and not isinstance(given.value, dict | list | str)
     if not fits and not is_cut:
         yield here.violated(keyword)
+
+
+def holds_value_of_type(found: KeywordViolation) -> bool:
+    """Return whether a string that violates `type` holds, as JSON text, a value of this type."""
+    text = found.value.value
+    inner = read_output(text) if isinstance(text, str) else None
+    if inner is None or inner.root is None or inner.defects or inner.broken_at is not None or inner.root.is_open:
+        return False
+    value, expected = inner.root.value, found.expected
+    names = [expected] if isinstance(expected, str) else _list(expected)
+    return any(isinstance(name, str) and name in _TYPES and _TYPES[name](value) for name in names)
 
 
 def _enum(here: _SchemaCheck, keyword: str, expected: Any) -> _Found:

@@ -30,6 +30,10 @@ _WORDS: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": N
 _PYTHON_WORDS: Final = {"True": "true", "False": "false", "None": "null", "undefined": "null"}
 _ESCAPES: Final = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _CONTROL_ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_WORDS_FOLLOW: Final = re.compile(r"[ \t]*(?!(?:true|false|null)\b)[^\W\d_]")
+_STRING_END: Final = re.compile(r'\s*(?:[:}\]]|\Z|,\s*(?:["{\[}\]\d-]|\Z|(?:true|false|null)\b))')
+_LAST_QUOTE: Final = re.compile(r'(?<!\\)"' + _STRING_END.pattern)
+_LONGEST_QUOTED: Final = 4_000  # characters in which the end of a string with a quote in it is searched
 _QUOTES: Final = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019"}
 _DEPTH: Final = 400
 
@@ -265,15 +269,23 @@ class _Reader:
         quote = _QUOTES[text[start]]
         is_plain = text[start] == '"'
         edits = [] if is_plain else [TextEdit(start, start + 1, '"')]
+        inner: list[TextEdit] = []
         self._at += 1
         parts: list[str] = []
         while self._at < self._size:
             char = text[self._at]
+            if char == quote and is_plain and self._is_inner_quote(bool(inner)):
+                inner.append(TextEdit(self._at, self._at + 1, '\\"'))
+                parts.append(char)
+                self._at += 1
+                continue
             if char == quote and (is_plain or self._ends_string()):
                 self._at += 1
                 if not is_plain:
                     edits.append(TextEdit(self._at - 1, self._at, '"'))
                     self._defect("single-quotes", start, self._at, *edits)
+                if inner:
+                    self._defect("unescaped-quote", inner[0].start, inner[0].end, *inner)
                 return _joined(parts), False
             if char == "\\":
                 parts.append(self._escape(is_plain, edits))
@@ -294,6 +306,19 @@ class _Reader:
         """Return whether a quote that JSON does not know ends a string: punctuation follows, or nothing."""
         following = self._text[self._at + 1 : self._size].lstrip()
         return not following or following[0] in ",:}]"
+
+    def _is_inner_quote(self, is_known: bool) -> bool:
+        """Return whether a quote is text of its string: words follow it, and later a quote that ends the string.
+
+        Args:
+            is_known: whether the string has such a quote already.
+        """
+        at = self._at + 1
+        if not is_known and _WORDS_FOLLOW.match(self._text, at, self._size) is None:
+            return False
+        if is_known and _STRING_END.match(self._text, at, self._size) is not None:
+            return False
+        return _LAST_QUOTE.search(self._text, at, min(self._size, at + _LONGEST_QUOTED)) is not None
 
     def _escape(self, is_plain: bool, edits: list[TextEdit]) -> str:
         text, at = self._text, self._at
@@ -347,8 +372,11 @@ class _Reader:
             if not self._peek():
                 return self._opened(made)
             value = self._value()
-            made.value[key] = value
-            made.keys[key] = key_span
+            if key in made.value and comma is not None:
+                self._defect("duplicate-key", *key_span, TextEdit(comma, self._at, ""))
+            else:
+                made.value[key] = value
+                made.keys[key] = key_span
             if value.is_open and self._at == self._size:
                 return self._opened(made)
             comma = self._comma()
@@ -381,7 +409,7 @@ class _Reader:
         return made
 
     def _missing_comma(self) -> None:
-        if self._peek() not in "\"'{[" and not self._peek().isalnum():
+        if self._peek() not in "\"'{[-" and not self._peek().isalnum():
             raise _StopError
         at = len(self._text[: self._at].rstrip())
         self._defect("missing-comma", at, at, TextEdit(at, at, ","))

@@ -78,8 +78,13 @@ def _call_in_text(examined: Examination) -> Finding | None:
         fix=fix_text(Cause.WRONG_ZONE, "tool-call", examined.server),
         evidence=(catalogue_text("failures.evidence.no_calls"),),
         places=(output_place(examined, 0),),
-        explains=frozenset((Cause.COMPLETE, Cause.SPECIAL_TOKEN_TEXT, Cause.CONSTRAINT_OFF)),
+        explains=frozenset((Cause.COMPLETE, Cause.SPECIAL_TOKEN_TEXT, Cause.CONSTRAINT_OFF, *_ends(examined))),
     )
+
+
+def _ends(examined: Examination) -> tuple[Cause, ...]:
+    """Return the causes that follow if the format of a call does not write its arguments as JSON."""
+    return () if examined.data else (Cause.CUT_OFF, Cause.STOP_TOKEN, Cause.CONTEXT_LIMIT)
 
 
 _RAW: Final = (servers.COMPLETIONS, servers.COMPLETION, servers.GENERATE)

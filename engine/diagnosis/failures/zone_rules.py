@@ -92,7 +92,16 @@ def _finding(examined: Examination, detail: str, start: int, kind: str = "", **f
 
 
 def _in_reasoning(examined: Examination) -> Finding | None:
-    """Find an answer in the channel of the reasoning."""
+    """Find an answer in the channel of the reasoning, or a refusal in its field."""
+    refusal = examined.case.refusal
+    if refusal and not examined.data.strip():
+        return Finding(
+            Cause.WRONG_ZONE,
+            catalogue_text("failures.sentence.wrong-zone.refusal", text=shown(refusal)),
+            "refusal",
+            weight=EvidenceWeight.REPORTED,
+            explains=frozenset(Cause) - {Cause.WRONG_ZONE},
+        )
     reasoning = examined.case.reasoning.encode()
     if not reasoning or examined.case.output or examined.grammar is None:
         return None
@@ -136,7 +145,7 @@ def _begun_twice(examined: Examination) -> Finding | None:
             return None
         if data[start : start + 1] != data.lstrip()[:1] or examined.is_match(data[:start]):
             continue
-        rest = data[start:]
+        rest = data[start:].rstrip()
         if examined.reach(rest) == len(rest) and examined.is_match(rest) and len(rest) * 2 > len(data):
             return _finding(examined, "twice", start)
     return None

@@ -23,6 +23,7 @@ from typing import Any, Final
 _DECODER: Final = json.JSONDecoder()
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 _LONGEST_PYTHON: Final = 2_000_000  # characters; the parser needs a hundred times as much memory
+_LONGEST_FIELDS: Final = 200_000  # characters; they are read by a tokenizer in Python
 _NAMES: Final = {"true": True, "false": False, "null": None}
 _FIELDS: Final = re.compile(r"[A-Za-z_]\w*=(?!=)")
 _ENUM: Final = re.compile(r"<[\w.]+: ('[^'\n]*'|\"[^\"\n]*\"|-?\d+)>")  # the representation of an enumeration's member
@@ -171,6 +172,8 @@ def read_python(text: str) -> PastedValue:
 
 def _as_call(text: str) -> str:
     """Return the fields of an object, which `str` of a Pydantic model separates by spaces, as a call."""
+    if len(text) > _LONGEST_FIELDS:
+        return text
     parts, depth, at = [], 0, 0
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):

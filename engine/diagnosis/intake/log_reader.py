@@ -16,6 +16,8 @@ from typing import Any, Final
 from engine.diagnosis.case import LogFinding
 from engine.diagnosis.intake.secrets import remove_secrets
 
+_ECHO: Final = re.compile(r"\bReceived request\b|\bparams: SamplingParams\(")
+"""A line that shows the request, whose fields are no messages."""
 _LONGEST_LINE: Final = 4_000  # characters of a line that are searched
 _MOST_FINDINGS: Final = 500
 _SERVERS: Final = ("llama.cpp", "ollama", "vllm", "sglang")
@@ -120,6 +122,8 @@ def _candidates(text: str) -> set[int]:
 
 
 def _first_match(line: str) -> tuple[str, dict[str, str]] | None:
+    if _ECHO.search(line) is not None:
+        return None
     for message in known_messages().values():
         match = message.pattern.search(line)
         if match is not None:

@@ -26,6 +26,7 @@ _FINISHES: Final = {
         "context context_length model_length max_context exceed_context_size_error".split(), FinishReason.CONTEXT
     ),
     **dict.fromkeys("tool_calls tool_use function_call".split(), FinishReason.TOOL_CALLS),
+    **dict.fromkeys("content_filter content_filtered safety".split(), FinishReason.FILTER),
 }
 _TOKEN_ID: Final = re.compile(r"token_id:(\d+)")
 _MARKS: Final = (
@@ -36,6 +37,7 @@ _MARKS: Final = (
     frozenset(("message", "done")),
     frozenset(("response", "done")),
     frozenset(("output", "status")),
+    frozenset(("custom_id", "response")),
     frozenset(("outputs", "prompt")),
     frozenset(("content", "finish_reason")),
     frozenset(("text", "finish_reason")),
@@ -93,6 +95,7 @@ class _Answer:
     content: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     has_content: bool = False
+    has_message: bool = False
     calls: dict[object, list[str]] = field(
         default_factory=dict
     )  # the name and the parts of the arguments, by its index
@@ -105,10 +108,11 @@ class _Answer:
         text = "".join(self.content)
         thought = "".join(self.reasoning)
         calls = tuple(ToolCall(name, "".join(parts)) for name, *parts in self.calls.values())
+        is_empty = self.has_message and bool(self.so_far.finish) and not calls and not thought
         has_thought = bool(thought) or "<think>" in text
         return replace(
             self.so_far,
-            output=text.encode("utf-8", "surrogatepass") if self.has_content or text else None,
+            output=text.encode("utf-8", "surrogatepass") if self.has_content or text or is_empty else None,
             reasoning=thought,
             thinking=True if has_thought else self.so_far.thinking,
             tool_calls=calls,
@@ -118,6 +122,10 @@ class _Answer:
 
     def add(self, event: Mapping[str, Any]) -> None:
         """Add a response or an event."""
+        whole = event.get("response")
+        if isinstance(whole, dict) and isinstance(whole.get("body"), dict):  # a line of a batch
+            self.add(whole["body"])
+            return
         self._around(event)
         if str(event.get("type", "")).startswith("response."):
             self._responses_event(event)
@@ -172,6 +180,10 @@ class _Answer:
         for name in ("completion_tokens", "output_tokens", "tokens_predicted", "eval_count"):
             if _is_count(holder.get(name)):
                 self.so_far = replace(self.so_far, completion_tokens=holder[name])
+        for name in ("completion_tokens_details", "output_tokens_details"):
+            details = holder.get(name)
+            if isinstance(details, dict) and _is_count(details.get("reasoning_tokens")):
+                self.so_far = replace(self.so_far, reasoning_tokens=details["reasoning_tokens"])
         for name in ("prompt_tokens", "input_tokens", "tokens_evaluated", "prompt_eval_count"):
             if _is_count(holder.get(name)):
                 self.so_far = replace(self.so_far, prompt_tokens=holder[name])
@@ -204,10 +216,14 @@ class _Answer:
         self._logprobs(choice.get("logprobs"))
 
     def _message(self, message: Mapping[str, Any]) -> None:
+        self.has_message = True
         content = message.get("content")
         if isinstance(content, list):
-            content = text_of(content)
-        self._add_content(content)
+            self._parts(content)
+        else:
+            self._add_content(content)
+        self._set(refusal=_as_text(message.get("refusal")))
+        self._finish(message.get("stop_reason"))  # Anthropic
         for name in ("reasoning_content", "reasoning", "thinking"):
             if isinstance(message.get(name), str):
                 self._add_reasoning(message[name])
@@ -217,6 +233,17 @@ class _Answer:
                 self._call(call, call.get("index", position))
         if isinstance(message.get("function_call"), dict):
             self._call({"function": message["function_call"]}, "function_call")
+
+    def _parts(self, parts: list[Any]) -> None:
+        """Read the parts of a message: texts, and Anthropic's thoughts and calls of tools."""
+        named = [part for part in parts if isinstance(part, dict)]
+        self._add_reasoning("".join(str(part.get("thinking") or "") for part in named))
+        for position, part in enumerate(named):
+            if part.get("type") == "tool_use":
+                self._call(part, position)
+        texts = [part for part in parts if not isinstance(part, dict) or "text" in part]
+        if texts or not self.calls:
+            self._add_content(text_of(texts))
 
     def _call(self, call: Mapping[str, Any], index: object) -> None:
         function = call.get("function")
@@ -253,7 +280,8 @@ class _Answer:
             if kind == "message":
                 for part in item.get("content") or ():
                     if isinstance(part, dict):
-                        self._add_content(part.get("text", part.get("refusal")))
+                        self._add_content(part.get("text"))
+                        self._set(refusal=_as_text(part.get("refusal")))
                         self._logprobs(part.get("logprobs"))
             elif kind == "reasoning":
                 parts = [*(item.get("content") or ()), *(item.get("summary") or ())]
@@ -341,6 +369,9 @@ def _error_text(event: Mapping[str, Any]) -> str:
     code = error.get("code", event.get("code"))
     message = error.get("message", error.get("detail", error.get("error", "")))
     text = message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
+    details = error.get("metadata")
+    if isinstance(details, dict) and isinstance(details.get("raw"), str):  # the error of the provider behind a router
+        text = f"{text}: {details['raw']}"
     return f"{code}: {text}" if isinstance(code, int | str) and code and text else text or str(code or "error")
 
 

@@ -193,8 +193,12 @@ def ignored_places(case: FailureCase, *, url: str = "", is_http: bool = True) ->
 def _is_ignored(constraint: RequestConstraint, case: FailureCase, url: str, *, is_http: bool) -> bool:
     if is_http and constraint.pointer.startswith("/extra_body/"):
         return True
+    if _lacks_schema_field(constraint):
+        return True
     if not case.server:
         return False
+    if constraint.pointer == "/response_format/schema" and case.server != LLAMA_CPP:
+        return True
     if constraint.way in _GUIDED and case.server == VLLM:
         numbers = version_numbers(case.version)
         return not numbers or numbers[:2] > _LAST_GUIDED
@@ -208,6 +212,13 @@ def _is_ignored(constraint: RequestConstraint, case: FailureCase, url: str, *, i
         return True
     has_grammar = any(other.way == "grammar" for other in case.constraints)
     return case.server == LLAMA_CPP and way == "json_schema" and has_grammar  # of the two, it reads the grammar
+
+
+def _lacks_schema_field(constraint: RequestConstraint) -> bool:
+    """Return whether a schema is in the place of the object that should have it under `schema`."""
+    field = constraint.pointer.rpartition("/")[2]
+    nested = constraint.way == "text.format" and "/json_schema" in constraint.pointer
+    return nested or (constraint.way == "response_format" and field == "json_schema")
 
 
 def with_server_options(constraints: Iterable[RequestConstraint], server: str) -> tuple[RequestConstraint, ...]:

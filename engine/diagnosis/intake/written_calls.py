@@ -41,22 +41,27 @@ class WrittenCall:
     start: int
 
 
+_BARE: Final = r"(?:\A|\n)[ \t]*(?:```\w*)?\s*"
+"""Where a call without a mark begins: a line, or a code fence."""
 _OUTPUTS: Final = (
     (re.compile(r"<function=[^>\n]+>"), ToolFamily.QWEN_XML),
     (re.compile(r"<tool_call>"), ToolFamily.HERMES),
     (re.compile(r"\[TOOL_CALLS\]\s*[\w.-]+\s*\[(?:ARGS|CALL_ID)\]"), ToolFamily.MISTRAL_ARGS),
     (re.compile(r"\[TOOL_CALLS\]"), ToolFamily.MISTRAL),
     (
-        re.compile(r'\A\s*(?:<\|python_tag\|>)?\s*\{\s*"(?:name|type)"[^{]*"parameters"\s*:', re.DOTALL),
+        re.compile(_BARE + r'(?:<\|python_tag\|>)?\s*\{\s*"(?:name|type)"[^{]*"parameters"\s*:', re.DOTALL),
         ToolFamily.LLAMA,
     ),
+    (re.compile(_BARE + r'\{\s*"name"\s*:\s*"[\w.-]+"\s*,\s*"arguments"\s*:'), ToolFamily.HERMES),
 )
 _ELEMENT: Final = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
 _FUNCTION: Final = re.compile(r"<function=([^>\n]+)>")
 _TOOL_CALLS: Final = re.compile(r"\[TOOL_CALLS\](.*?)(?=\[TOOL_CALLS\]|\Z)", re.DOTALL)
 _WITH_ARGS: Final = re.compile(r"\s*([\w.-]+)\s*(?:\[CALL_ID\][^\[]*)?\[ARGS\]\s*")
-_NAME: Final = re.compile(r'"name"\s*:\s*"((?:[^"\\]|\\.)*)"')
-_ARGUMENTS: Final = re.compile(r'"(?:arguments|parameters)"\s*:\s*')
+_NAME: Final = re.compile(r"""(["'])name\1\s*:\s*(["'])((?:(?!\2)[^\\]|\\.)*)\2""")
+_ARGUMENTS: Final = re.compile(r"""(["'])(?:arguments|parameters)\1\s*:\s*""")
+_IN_BRACKETS: Final = re.compile(r"\s*(?:<\|python_(?:start|tag)\|>)?\s*\[\s*[A-Za-z_][\w.]*\((?:\s*\w+\s*=|\s*\))")
+_FUNCTION_CALL: Final = re.compile(r"[\[,]\s*([A-Za-z_][\w.]*)\((?=\s*(?:\w+\s*=|\)))")
 _DECODER: Final = json.JSONDecoder(strict=False)
 
 
@@ -68,14 +73,14 @@ def written_calls(text: str) -> list[WrittenCall]:
     """
     match family := _family(text):
         case None:
-            return []
+            return list(_as_functions(text))
         case ToolFamily.QWEN_XML:
             return [WrittenCall(family, found[1].strip(), None, found.end()) for found in _FUNCTION.finditer(text)]
         case ToolFamily.MISTRAL_ARGS:
             return list(_with_args(text))
         case ToolFamily.HERMES | ToolFamily.MISTRAL:
             pattern = _ELEMENT if family is ToolFamily.HERMES else _TOOL_CALLS
-            parts = [(found.start(1), found.end(1)) for found in pattern.finditer(text)]
+            parts = [(found.start(1), found.end(1)) for found in pattern.finditer(text)] or [(0, len(text))]
         case _:
             parts = [(0, len(text))]
     return [call for start, end in parts for call in _in_objects(text, start, end, family)]
@@ -83,6 +88,13 @@ def written_calls(text: str) -> list[WrittenCall]:
 
 def _family(text: str) -> ToolFamily | None:
     return next((family for pattern, family in _OUTPUTS if pattern.search(text)), None)
+
+
+def _as_functions(text: str) -> Iterator[WrittenCall]:
+    """Yield calls in the form of Python, which Llama 3.2 and 4 write in brackets; their arguments are no JSON."""
+    if _IN_BRACKETS.match(text) is not None:
+        for found in _FUNCTION_CALL.finditer(text):
+            yield WrittenCall(ToolFamily.LLAMA, found[1], None, found.end())
 
 
 def _with_args(text: str) -> Iterator[WrittenCall]:
@@ -112,7 +124,7 @@ def _in_object(text: str, start: int, end: int, family: ToolFamily) -> WrittenCa
     length = _length(rest)
     arguments = _malformed(rest) if length is None else rest[:length]
     name = _NAME.search(text, start, found.start()) or _NAME.search(text, found.end() + len(arguments), end)
-    return None if name is None else WrittenCall(family, name[1], arguments, found.end())
+    return None if name is None else WrittenCall(family, name[3], arguments, found.end())
 
 
 def _malformed(text: str) -> str:

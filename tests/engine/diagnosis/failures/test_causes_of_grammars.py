@@ -104,8 +104,8 @@ def test_without_a_target_what_any_engine_refuses_is_reported_only_without_an_ou
         (
             "RuntimeError: The size of tensor a (50432) must match the size of tensor b (50277)",
             None,
-            "tokenizer-mismatch",
-            "width",
+            "sampler-conflict",
+            "logits-width",
         ),
         (
             "unsupported grammar, left recursion detected for nonterminal at index 3",
