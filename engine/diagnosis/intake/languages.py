@@ -17,6 +17,11 @@ _PROGRAMS: Final = (
     ("typescript", re.compile(r"^[ \t]*(?:export\s+)?(?:declare\s+)?interface (\w+)[^\n{]*\{", re.MULTILINE)),
     ("typescript", re.compile(r"^[ \t]*(?:export\s+)?type (\w+)(?:<[^=\n]*>)?\s*=", re.MULTILINE)),
 )
+_COMMAND: Final = re.compile(
+    r"\s*(?:[$>#%] )?(?:[A-Z_]+=\S+ +)*(?:vllm serve|python3? -m \S+|\S*llama-(?:server|cli)|ollama \w+|docker run"
+    r"|(?:uv )?pip3? install|sglang \w+)\b[^\n]*"
+)
+_SERVERS: Final = {"vllm": "vllm", "sglang": "sglang", "llama-": "llama.cpp", "ollama": "ollama"}
 _LARK_RULE: Final = re.compile(
     r"^[ \t]*[?!]?(?:[a-z_][a-z0-9_]*|[A-Z_][A-Z0-9_]*)(?:\.-?\d+)?[ \t]*:(?![:=])", re.MULTILINE
 )
@@ -40,6 +45,14 @@ def program_of(text: str) -> tuple[str, str] | None:
         if found is not None:
             return kind, found[1] if found[1] != "z" else "schema"
     return None
+
+
+def server_of_command(text: str) -> str | None:
+    """Return the server that a command starts, empty for another command; None if a text is no command."""
+    found = _COMMAND.match(text)
+    if found is None:
+        return None
+    return next((server for word, server in _SERVERS.items() if word in found[0]), "")
 
 
 def is_lark(text: str) -> bool:

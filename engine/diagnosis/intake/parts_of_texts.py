@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from textwrap import dedent
 from typing import Any, Final
 
 from engine.diagnosis.intake.literals import (
@@ -26,6 +27,7 @@ from engine.diagnosis.intake.response_reader import is_response
 from engine.diagnosis.intake.shell import read_curl
 
 _FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_QUOTED: Final = re.compile(r"^> ?", re.MULTILINE)
 _DATA: Final = re.compile(r"^[ \t]*data:[ \t]?(.*)$", re.MULTILINE)
 _STREAM_LINE: Final = re.compile(r"^[ \t]*(?:(?:data|event|id|retry):.*|:.*)?$", re.MULTILINE)
 _EMBEDDED: Final = re.compile(r"^[^\n{\[]{0,300}?([{\[]|(?<![\w.])(?:id|model|role)=')", re.MULTILINE)
@@ -34,6 +36,7 @@ _REPRESENTED: Final = re.compile(r"\b[A-Z]\w+\((?=\w+=)")
 """The representation of an object."""
 _LABEL: Final = re.compile(r"(?:\A|\n)[^\S\n]*(?:[#>*_-]+[^\S\n]*)?[A-Za-z][\w'’ ,./()+-]{0,60}:[*_]*\s*\Z")
 """A line that says what follows, such as `Schema:` or `I get:`, at the end of a text."""
+_BRACKET_LINE: Final = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
 _OPENER: Final = re.compile(
     r"[\s#>*_-]*(?:sure|certainly|of course|okay|ok|absolutely|great|based on|below is|the following"
     r"|here(?: is| are|'s|’s)?)\b"
@@ -58,7 +61,7 @@ class TextPart:
     """A part of a text.
 
     Attributes:
-        text: its text, if it is no value.
+        text: its text, if it is no value; or the text of a value that is no JSON.
         value: the value that it is; None if it is none.
         events: the events of a stream; None if it is none.
         url: the address that the value is sent to.
@@ -86,6 +89,8 @@ def parts_of(text: str) -> Iterator[TextPart]:
     """
     if not text.strip():
         return
+    if all(line.startswith(">") for line in text.splitlines() if line.strip()):
+        text = _QUOTED.sub("", text)
     curl = read_curl(text) if "curl" in text else None
     blocks = list(_FENCE.finditer(text)) if "```" in text or "~~~" in text else []
     if curl is not None and not (blocks and blocks[0].start() < len(curl.before)):
@@ -142,7 +147,7 @@ def _without_blocks(text: str) -> Iterator[TextPart]:
         except UnreadableValueError:
             yield from _plain(text)
         else:
-            yield TextPart(value=value, is_http=False)
+            yield TextPart(text, value=value, is_http=False)
         return
     yield from _plain(text)
 
@@ -186,7 +191,7 @@ def _plain(text: str) -> Iterator[TextPart]:
             part = _embedded(text, begin, is_announced=_is_announced(text, at, begin))
             if part is not None:
                 value, end = part
-                yield TextPart(value=value, is_http=value.is_json)
+                yield TextPart("" if value.is_json else text[begin:end], value, is_http=value.is_json)
                 rest.append(text[at:begin])
                 at = end
                 break
@@ -194,13 +199,27 @@ def _plain(text: str) -> Iterator[TextPart]:
     rest.append(text[at:])
     remaining = "".join(rest)
     if remaining.strip():
-        yield TextPart(text=remaining, is_beside=at > 0, behind=without_label(text[at:]) if at else "")
+        yield TextPart(text=remaining, is_beside=at > 0, behind=_announced(text[at:]) if at else "")
 
 
 def _is_announced(text: str, start: int, end: int) -> bool:
     """Return whether a part of a text ends with a line of the user that says what follows."""
     label = _LABEL.search(text, max(start, end - _LONGEST_LABEL), end)
     return label is not None and _OPENER.match(label[0]) is None
+
+
+def _announced(text: str) -> str:
+    """Return the part of a text behind values that is likely an output: what is announced, or lines in brackets."""
+    rest = without_label(text)
+    if rest is not text:
+        return rest
+    first = _BRACKET_LINE.search(text)
+    if first is None:
+        return ""
+    lines = text[first.start() :].split("\n")
+    while lines and not lines[-1].rstrip().endswith(("}", "]")):
+        lines.pop()
+    return dedent("\n".join(lines))
 
 
 def without_label(text: str) -> str:

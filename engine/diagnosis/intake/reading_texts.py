@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from engine.diagnosis.case import FailureCase, IntakeFinding, RequestConstraint
-from engine.diagnosis.intake.languages import is_lark, program_of, xgrammar_constructs
+from engine.diagnosis.intake.languages import is_lark, program_of, server_of_command, xgrammar_constructs
 from engine.diagnosis.intake.literals import PastedValue, TooDeepError, UnreadableValueError, dedented, read_value
 from engine.diagnosis.intake.log_reader import engine_of_log, read_log, version_in_log
 from engine.diagnosis.intake.parts_of_texts import TextPart, parts_of
@@ -183,9 +183,10 @@ class _TextsReader:
         if has_schema_keyword(part.value.value):
             self._grammar(source, "json_schema")
             return
-        answer = self._ask("value", (TextKind.OUTPUT, "json_schema", TextKind.REQUEST), source)
+        output = part.text or source  # what is no JSON is judged as it is written
+        answer = self._ask("value", (TextKind.OUTPUT, "json_schema", TextKind.REQUEST), output)
         if answer == TextKind.OUTPUT:
-            self._output(source.removesuffix("\n"))
+            self._output(output.removesuffix("\n"))
         elif answer == TextKind.REQUEST:
             self._request(part.value, part)
         elif answer:
@@ -203,6 +204,10 @@ class _TextsReader:
         if program is not None:
             kind, name = program
             self.others.append(FailureCase(findings=(IntakeFinding(kind, "", {"name": name}),)))
+            self.kinds.append(TextKind.PROGRAM)
+            return
+        if (command := server_of_command(text)) is not None:
+            self.others.append(FailureCase(server=command))
             self.kinds.append(TextKind.PROGRAM)
             return
         if part.is_beside:

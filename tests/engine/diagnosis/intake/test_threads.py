@@ -49,6 +49,25 @@ def test_announced_values_are_a_schema_and_an_output():
     assert ([one.notation for one in case.constraints], case.output) == (["json_schema"], b'{"b": 1}')
 
 
+@pytest.mark.parametrize(
+    "thread",
+    [
+        "I use this schema:\n\n    {schema}\n\nand the model answers\n\n    {output}\n\nWhat is wrong?\n",
+        "Schema\n```\n{schema}\n```\nit answers\n```\n{output}\n```\nWhat is wrong?\n",
+        "> ```\n> {schema}\n> ```\n> it answers\n> ```\n> {output}\n> ```\n",
+        "```bash\nvllm serve m --port 8000\n```\n```\n{schema}\n```\n```\n{output}\n```\n",
+    ],
+)
+@pytest.mark.parametrize("output", ['{"a": 1,}', "{'a': 1}", '{"a": True}', '{"a": 1}'])
+def test_an_output_is_judged_as_it_is_written(thread, output):
+    case = read_failure([thread.replace("{schema}", json.dumps(SCHEMA)).replace("{output}", output)])
+    assert (len(case.constraints), (case.output or b"").rstrip()) == (1, output.encode())
+
+
+def test_what_a_user_asks_behind_a_schema_is_no_output():
+    assert read_failure([f"My schema:\n{json.dumps(SCHEMA)}\nWhat is wrong with it?\n"]).output is None
+
+
 @pytest.mark.parametrize("opener", ["Sure! Here is the JSON:", "Here's your answer:"])
 @pytest.mark.parametrize("form", ["{opener}\n\n```json\n{{}}\n```\n", "{opener}\n{{}}\n"])
 def test_a_line_with_which_a_model_begins_is_never_taken_off(opener, form):
