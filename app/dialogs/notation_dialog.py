@@ -34,7 +34,7 @@ from app.panes.editor.read_only_code import ReadOnlyCode
 from app.pasting import NotationChoice, notation_choice_of, notation_choices
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
-from app.workers.protocol import Failed, WorkerRequest
+from app.workers.protocol import Failed
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.judge import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
 from engine.notations import NOTATIONS
@@ -64,12 +64,13 @@ class NotationDialog(QDialog):
         parent: the window.
 
     Signals:
-        wanted(request): answer a `ConvertRequest` or a `ReadRequest`.
+        conversion_wanted(ConvertRequest), reading_wanted(ReadRequest): answer a request.
         cancelled(): cancel the pending request.
         chosen(ConversionChoice, GrammarPart): the choice, and the resulting grammar.
     """
 
-    wanted = Signal(WorkerRequest)
+    conversion_wanted = Signal(ConvertRequest)
+    reading_wanted = Signal(ReadRequest)
     cancelled = Signal()
     chosen = Signal(ConversionChoice, GrammarPart)
 
@@ -261,7 +262,8 @@ class NotationDialog(QDialog):
                 self._show(self._grammar.text, reading.notation.id, "")
                 part = reading.of(self._grammar)
                 request = CompileRequest(self._compiled.revision, part.notation, part.text, part.options)
-                self._wait(ui_text("dialogs.notation.reading"), ReadRequest(request, self._number))
+                self._wait(ui_text("dialogs.notation.reading"))
+                self.reading_wanted.emit(ReadRequest(request, self._number))
             case _:
                 part = self._examples[reading.name]
                 self._show(part.text, reading.notation.id, "")
@@ -275,8 +277,8 @@ class NotationDialog(QDialog):
 
     def _ask_conversion(self, reading: NotationChoice) -> None:
         options, takes = self.options.message(), self._supported_options()
-        self._wait(
-            ui_text("dialogs.notation.converting"),
+        self._wait(ui_text("dialogs.notation.converting"))
+        self.conversion_wanted.emit(
             ConvertRequest(
                 self._compiled,
                 reading.notation.id,
@@ -284,13 +286,12 @@ class NotationDialog(QDialog):
                 options.spelling,
                 options.depth if "depth" in takes else None,
                 self._number,
-            ),
+            )
         )
 
-    def _wait(self, sentence: str, request: ConvertRequest | ReadRequest) -> None:
+    def _wait(self, sentence: str) -> None:
         self._is_pending = True
         self.note.setText(sentence)
-        self.wanted.emit(request)
 
     # --- answers ------------------------------------------------------------------------------------------------------
 

@@ -96,6 +96,8 @@ class PendingAnswer(Generic[A]):
         self._receiver = receiver
         self._then: list[Callable[[A], object]] = []
         self._reported: list[Callable[[Any], object]] = []
+        self._progressed: list[Callable[[Progress], object]] = []
+        self._failed: list[Callable[[Failed], object]] = []
         self._lost: list[Callable[[LostRequest], object]] = []
 
     def then(self, slot: Callable[[A], object]) -> PendingAnswer[A]:
@@ -106,6 +108,16 @@ class PendingAnswer(Generic[A]):
     def reported(self, slot: Callable[[Any], object]) -> PendingAnswer[A]:
         """Call a slot with each intermediate answer."""
         self._reported.append(slot)
+        return self
+
+    def progressed(self, slot: Callable[[Progress], object]) -> PendingAnswer[A]:
+        """Call a slot with each report of progress."""
+        self._progressed.append(slot)
+        return self
+
+    def failed(self, slot: Callable[[Failed], object]) -> PendingAnswer[A]:
+        """Call a slot if the worker hits a bug or the time limit."""
+        self._failed.append(slot)
         return self
 
     def lost(self, slot: Callable[[LostRequest], object]) -> PendingAnswer[A]:
@@ -120,6 +132,15 @@ class PendingAnswer(Generic[A]):
     def report(self, value: Any) -> None:
         """Deliver an intermediate answer."""
         self._deliver(self._reported, value)
+
+    def progress(self, value: Progress) -> None:
+        """Deliver a report of progress."""
+        self._deliver(self._progressed, value)
+
+    def fail(self, value: Failed) -> None:
+        """Deliver a bug of the worker or an exceeded time limit."""
+        self._deliver(self._failed, value)
+        self.lose(Loss.FAILED)
 
     def lose(self, cause: Loss, why: str = "") -> None:
         """Report that there will be no answer; without a reason, the one that follows from the cause."""
@@ -251,6 +272,7 @@ class JobGroup(QObject):
             if job.cancelled:
                 return
             if isinstance(message.value, Progress):
+                job.asked.progress(message.value)
                 self.progressed.emit(job.request, message.value)
             else:
                 job.asked.report(message.value)
@@ -292,7 +314,7 @@ class JobGroup(QObject):
             job.asked.answer(value)
 
     def _fail(self, job: _Job, failed: Failed) -> None:
-        job.asked.lose(Loss.FAILED)
+        job.asked.fail(failed)
         self.failed.emit(job.request, failed)
 
     def _settle_cancelled(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -134,7 +134,6 @@ class Compiling(QObject):
         document.target_changed.connect(self._lint)
         document.replaced.connect(self._forget)
         compile_group.failed.connect(lambda _request, failed: self.failed.emit(failed))
-        layout_group.failed.connect(self._on_layout_failed)
 
     @property
     def last_good(self) -> CompiledGrammarView | None:
@@ -244,7 +243,13 @@ class Compiling(QObject):
 
     def lay_out(self, request: LayoutRequest) -> None:
         """Request positions for a graph."""
-        self._layout.ask(LayOut(request), self).then(self.laid_out.emit)
+        asked = self._layout.ask(LayOut(request), self).then(self.laid_out.emit)
+        asked.failed(lambda _failed: self._lay_out_plainly(request))
+
+    def _lay_out_plainly(self, request: LayoutRequest) -> None:
+        """Request positions by the plain method: a better one took too long or crashed."""
+        asked = self._layout.ask(LayOutPlainly(request), self).then(self.laid_out.emit)
+        asked.failed(self.failed.emit)
 
     def list_exports(self, options: ExportOptionsMessage, *, has_model: bool) -> None:
         """Request the list of export targets that fit the last good grammar."""
@@ -311,12 +316,6 @@ class Compiling(QObject):
         if reason != self._stale:
             self._stale = reason
             self.stale_changed.emit(bool(reason), reason)
-
-    def _on_layout_failed(self, request: Any, failed: Failed) -> None:
-        if isinstance(request, LayOut):
-            self._layout.ask(LayOutPlainly(request.graph), self).then(self.laid_out.emit)
-        else:
-            self.failed.emit(failed)
 
 
 class LiveStates(QObject):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from PySide6.QtCore import QObject, Signal
 
 from app.catalogue import ui_text
 from app.jobs import JobGroup
-from app.workers.protocol import Failed, Progress, WorkerRequest
+from app.workers.protocol import Failed, Progress
 from app.workers.requests.engines import (
     CompareEngines,
     EngineList,
@@ -44,13 +42,12 @@ class Engines(QObject):
     def __init__(self, group: JobGroup, parent: QObject) -> None:
         super().__init__(parent)
         self._group = group
-        group.progressed.connect(self._on_progressed)
         group.failed.connect(lambda _request, failed: self.failed.emit(failed))
 
     def compare(self, request: CompareEngines) -> None:
         """Request what engines accept of an output; replaces an older request."""
         asked = self._group.ask(request, self).then(self.compared.emit)
-        asked.lost(lambda _lost: self._report_lost_comparison(request))
+        asked.progressed(self.comparison_progressed.emit).lost(lambda _lost: self._report_lost_comparison(request))
 
     def cancel_comparison(self) -> None:
         """Cancel the comparison."""
@@ -63,12 +60,12 @@ class Engines(QObject):
     def find_smallest(self, request: FindSmallest) -> None:
         """Request the smallest grammar on which an engine or a server still fails; replaces an older request."""
         asked = self._group.ask(request, self).then(self.reduced.emit)
-        asked.lost(lambda _lost: self._report_lost_reduction(request))
+        asked.progressed(self.reduction_progressed.emit).lost(lambda _lost: self._report_lost_reduction(request))
 
     def fuzz(self, request: FuzzSchema) -> None:
         """Request the comparison of a schema with `jsonschema`; replaces an older request."""
         asked = self._group.ask(request, self).then(self.fuzzed.emit)
-        asked.lost(lambda _lost: self._report_lost_fuzz(request))
+        asked.progressed(self.fuzz_progressed.emit).lost(lambda _lost: self._report_lost_fuzz(request))
 
     def cancel_fuzz(self) -> None:
         """Cancel the comparison with `jsonschema`."""
@@ -89,11 +86,3 @@ class Engines(QObject):
     def _report_lost_comparison(self, request: CompareEngines) -> None:
         if not any(isinstance(one, CompareEngines) for one in self._group.pending):
             self.compared.emit(EnginesAnswer(request, error=ui_text("session.lost.engines")))
-
-    def _on_progressed(self, request: WorkerRequest[Any], progress: Progress) -> None:
-        if isinstance(request, CompareEngines):
-            self.comparison_progressed.emit(progress)
-        elif isinstance(request, FindSmallest):
-            self.reduction_progressed.emit(progress)
-        elif isinstance(request, FuzzSchema):
-            self.fuzz_progressed.emit(progress)

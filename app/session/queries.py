@@ -125,7 +125,6 @@ class DecodeQueries(QObject):
         self._drawn: CompiledGrammarView | None = None
         self._forced_text: ForcedText | None = None
         group.noticed.connect(self._on_noticed)
-        group.progressed.connect(self._on_progressed)
 
     @property
     def is_sampling(self) -> bool:
@@ -182,7 +181,7 @@ class DecodeQueries(QObject):
         """Request the probabilities of a pasted output; replaces an older request."""
         self.cancel_scoring()
         asked = self._group.ask(request, self).then(self.scored.emit)
-        asked.lost(lambda _lost: self._report_lost_scoring(request))
+        asked.progressed(self.scoring_progressed.emit).lost(lambda _lost: self._report_lost_scoring(request))
 
     def cancel_scoring(self) -> None:
         """Cancel the scoring of an output."""
@@ -191,10 +190,6 @@ class DecodeQueries(QObject):
     def _report_lost_scoring(self, request: ScoreOutput) -> None:
         if not any(isinstance(one, ScoreOutput) for one in self._group.pending):
             self.scored.emit(ScoreAnswer(request, error=ui_text("session.lost.score")))
-
-    def _on_progressed(self, request: object, progress: Progress) -> None:
-        if isinstance(request, ScoreOutput):
-            self.scoring_progressed.emit(progress)
 
     def sample_many(self, count: int) -> None:
         """Generate many outputs with consecutive seeds, starting at the sampler's seed."""

@@ -44,7 +44,7 @@ from app.theme.buttons import push_button
 from app.theme.labels import plain_text
 from app.window.files import Files
 from app.window.toolbar import Toolbar
-from app.workers.requests.judge import IntakeAnswer, IntakeRequest
+from app.workers.requests.judge import ConvertRequest, IntakeAnswer, IntakeRequest, ReadRequest
 from engine.notations import NOTATIONS
 
 if TYPE_CHECKING:
@@ -137,16 +137,20 @@ class NotationMenu(QObject):
         """Ask what to do with the text in another notation."""
         from app.dialogs.notation_dialog import NotationDialog  # start-up time: the dialog is built when first shown
 
-        converting, compiled = self._session.converting, self._session.compiling.request()
+        judge, compiled = self._session.worker_pool.judge, self._session.compiling.request()
         first = {example.notation: example.document().grammar for example in reversed(examples())}
         examples_by_name = {choice.name: choice.of(first[choice.notation.id]) for choice in notation_choices()}
         dialog = NotationDialog(compiled, self._document.content.grammar, examples_by_name, target, self._window)
-        dialog.wanted.connect(converting.ask)
-        dialog.cancelled.connect(converting.cancel)
+        dialog.conversion_wanted.connect(
+            lambda request: judge.ask(request, dialog).then(dialog.show_conversion).failed(dialog.show_failure)
+        )
+        dialog.reading_wanted.connect(
+            lambda request: judge.ask(request, dialog).then(dialog.show_reading).failed(dialog.show_failure)
+        )
+        dialog.cancelled.connect(
+            lambda: judge.cancel(lambda request: isinstance(request, ConvertRequest | ReadRequest))
+        )
         dialog.chosen.connect(self._decide)
-        converting.converted.connect(dialog.show_conversion)
-        converting.reread.connect(dialog.show_reading)
-        converting.failed.connect(dialog.show_failure)
         dialog.finished.connect(lambda _result: self._show())
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

@@ -113,9 +113,10 @@ def test_a_refusal_is_no_answer_and_gives_its_reason(group, qtbot):
 
 
 def test_a_bug_in_a_job_is_told_and_costs_no_other_job(group, qtbot):
-    client = Client(group)
+    client, failures = Client(group), []
     with qtbot.waitSignal(group.failed) as blocker:
-        client.ask(Fail())
+        client.ask(Fail()).failed(failures.append)
+    assert failures == [blocker.args[1]]
     assert "ZeroDivisionError: as asked" in blocker.args[1].summary
     assert "Traceback" in blocker.args[1].traceback
     client.ask(Echo("still here"))
@@ -255,8 +256,10 @@ def test_a_job_beyond_the_limit_fails_and_the_next_is_served(qtbot):
 def test_what_serves_where_another_was_too_slow_has_its_time(qtbot):
     policy = Policy(exclusive=True, grace_ms=100, limit_ms=50, unlimited=(Sleep,))
     group = JobGroup("double", DoubleHandler, policy)
-    with qtbot.waitSignal(group.progressed), qtbot.assertNotEmitted(group.failed, wait=300):
-        Client(group).ask(Sleep("late", stubborn=True))
+    client, reports, failures = Client(group), [], []
+    with qtbot.waitSignal(group.progressed) as blocker, qtbot.assertNotEmitted(group.failed, wait=300):
+        client.ask(Sleep("late", stubborn=True)).progressed(reports.append).failed(failures.append)
+    assert (reports, failures) == ([blocker.args[1]], [])
     group.close()
 
 

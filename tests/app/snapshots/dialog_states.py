@@ -39,7 +39,7 @@ from app.workers.requests.engines import (
     SmallestAnswer,
 )
 from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
-from app.workers.requests.judge import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
+from app.workers.requests.judge import ConvertRequest
 from app.workers.requests.scoring import ScoreAnswer, ScoreOutput, ScoreRow
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.verdicts.replay import TokenSource, replay_text
@@ -103,23 +103,15 @@ def other_notation(
     examples = {"GBNF": GrammarPart("gbnf", GBNF), "Regex · Python": GrammarPart("regex", "[0-9]{4}")}
     compiled = CompileRequest(1, notation, text, CompileOptions())
     dialog = NotationDialog(compiled, GrammarPart(notation, text), examples, target)
-    answers: list[ConvertAnswer | ReadAnswer] = []
 
-    def answer(request: ConvertRequest | ReadRequest) -> None:
-        if isinstance(request, ConvertRequest):
-            answers.append(convert(request, lambda one, _: compile_grammar(one.notation, one.text), CancelToken()))
-        else:
-            answers.append(read(request, CancelToken()))
+    def show_conversion(request: ConvertRequest) -> None:
+        dialog.show_conversion(convert(request, lambda one, _: compile_grammar(one.notation, one.text), CancelToken()))
 
-    dialog.wanted.connect(answer)
+    dialog.conversion_wanted.connect(show_conversion)
+    dialog.reading_wanted.connect(lambda request: dialog.show_reading(read(request, CancelToken())))
     dialog.show()
     dialog.begin()
     dialog.choice_buttons[way].setChecked(True)
-    for told in answers:
-        if isinstance(told, ConvertAnswer):
-            dialog.show_conversion(told)
-        else:
-            dialog.show_reading(told)
     return settled(dialog)
 
 
