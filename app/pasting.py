@@ -25,11 +25,13 @@ from engine.diagnosis.intake import (
     IntakeQuestion,
     IntakeRemark,
     TextKind,
+    call_grammars,
     read_intake,
     remarks_of,
 )
 from engine.notations import NOTATIONS
 from engine.notations.notation import Notation, NotationVariant
+from engine.source.catalogue import catalogue_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ class CopiedFailure:
 
     Attributes:
         case: what the parts say.
-        chosen: the index of the grammar that is opened; by default that of the tool that was called.
+        chosen: the index in `grammars` of the one that is opened; by default that of the tool that was called.
     """
 
     case: FailureCase
@@ -173,9 +175,21 @@ class CopiedFailure:
         return PastedRequest(self.case, self.case.constraints)
 
     @property
+    def grammars(self) -> tuple[RequestConstraint, ...]:
+        """Return the grammars that can be opened: those of the request, then its tools as calls in a text."""
+        return (*self.case.constraints, *call_grammars(self.case))
+
+    @property
     def constraint(self) -> RequestConstraint | None:
         """Return the grammar that is opened; None without any."""
-        return self.case.constraints[self.chosen] if self.case.constraints else None
+        return self.grammars[self.chosen] if self.case.constraints else None
+
+    def title_of(self, constraint: RequestConstraint) -> str:
+        """Return what tells one of the grammars from the others: its tool, its format of calls, or its place."""
+        if constraint.family:
+            name = catalogue_text(f"failures.tool_format.{constraint.family}")
+            return ui_text("dialogs.intake.calls", format=name)
+        return constraint.tool or self.request.wrapper(constraint)
 
     @property
     def has_evidence(self) -> bool:

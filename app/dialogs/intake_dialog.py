@@ -275,12 +275,11 @@ class IntakeDialog(QDialog):
 
     def _show_tools(self, found: CopiedFailure) -> None:
         """Offer the grammars of a request with several ones; that of the called tool is chosen."""
-        constraints = found.case.constraints
+        grammars = found.grammars
         self.tools.clear()
-        for constraint in constraints:
-            self.tools.addItem(constraint.tool or found.request.wrapper(constraint))
+        self.tools.addItems([found.title_of(grammar) for grammar in grammars])
         self.tools.setCurrentIndex(found.chosen)
-        self._tools_row.setVisible(len(constraints) > 1)
+        self._tools_row.setVisible(len(grammars) > 1)
 
     # --- buttons
 

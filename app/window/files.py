@@ -10,6 +10,7 @@ offered beside it, unless it is work on the same file: then it is shown.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -239,9 +240,11 @@ def _with_request(document: DocumentFile, request: PastedRequest, constraint: Re
     """
     grammar = msgspec.structs.replace(request.grammar(constraint, document.grammar), text=constraint.text)
     prompt = request.prompt(has_chat=False)
+    pipeline = document.pipeline
     return msgspec.structs.replace(
         document,
         grammar=grammar,
+        pipeline=replace(pipeline, zones=constraint.zones) if constraint.zones else pipeline,
         prompt=document.prompt if prompt is None else prompt,
         sampler=request.sampler(document.sampler),
         max_tokens=request.max_tokens or document.max_tokens,

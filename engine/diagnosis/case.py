@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from engine.decoding.pipeline_settings import ZoneSettings
 from engine.grammar.options import CompileOptions
 from engine.source.catalogue import catalogue_entry, catalogue_text, has_text
 
@@ -37,6 +38,8 @@ class RequestConstraint:
         pointer: the JSON Pointer of the grammar in the request; empty if it was given by itself.
         tool: the name of the tool whose arguments it describes; empty for the output itself.
         is_strict: whether the request asks for it to be enforced (`strict`); None if it does not say.
+        zones: the parts of the output that it constrains; None for the complete output.
+        family: the format of the tool calls that it describes, a value of `ToolFamily`; empty for others.
     """
 
     notation: str
@@ -46,6 +49,8 @@ class RequestConstraint:
     pointer: str = ""
     tool: str = ""
     is_strict: bool | None = None
+    zones: ZoneSettings | None = None
+    family: str = ""
 
 
 @dataclass(frozen=True, slots=True)

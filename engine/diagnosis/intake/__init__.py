@@ -4,6 +4,7 @@
 of each kind are public for whoever knows the kind already.
 """
 
+from engine.diagnosis.intake.call_grammars import call_grammars
 from engine.diagnosis.intake.log_reader import KnownMessage, known_messages, read_log
 from engine.diagnosis.intake.reading_texts import as_pasted_text, merged, read_failure, read_intake
 from engine.diagnosis.intake.remarks import IntakeRemark, remarks_of
@@ -28,6 +29,7 @@ __all__ = [
     "TextKind",
     "UnclearInputError",
     "as_pasted_text",
+    "call_grammars",
     "ignored_places",
     "known_messages",
     "merged",

@@ -71,7 +71,7 @@ def written_calls(text: str) -> list[WrittenCall]:
     Args:
         text: the answer of a model.
     """
-    match family := _family(text):
+    match family := family_of(text):
         case None:
             return list(_as_functions(text))
         case ToolFamily.QWEN_XML:
@@ -86,7 +86,8 @@ def written_calls(text: str) -> list[WrittenCall]:
     return [call for start, end in parts for call in _in_objects(text, start, end, family)]
 
 
-def _family(text: str) -> ToolFamily | None:
+def family_of(text: str) -> ToolFamily | None:
+    """Return the format of the tool calls in a text; None if it has none."""
     return next((family for pattern, family in _OUTPUTS if pattern.search(text)), None)
 
 

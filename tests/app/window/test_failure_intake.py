@@ -13,6 +13,7 @@ from app.catalogue import ui_text
 from app.dialogs.intake_dialog import IntakeDialog
 from app.dialogs.replay_dialog import ReplayDialog
 from engine.diagnosis.intake import known_messages, read_failure, remarks_of
+from engine.source.catalogue import catalogue_text
 
 KEY = "sk-" + "proj-AbC123dEf456GhI789jKl012"
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
@@ -111,6 +112,26 @@ def test_a_request_with_its_response_is_opened_and_judged(desk, intake, monkeypa
     assert desk.document.content.max_tokens == 50
     assert check.text.toPlainText() == '{"a": "x"}'
     desk.wait(lambda: check.cause.text() == "keyword-not-enforced")
+
+
+def test_all_tools_open_as_calls_in_the_format_of_the_model(desk, intake, monkeypatch):
+    monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.Discard)
+    tools = [{"type": "function", "function": {"name": name, "parameters": SCHEMA}} for name in "fg"]
+    body = {"model": "Qwen/Qwen3-8B", "messages": [{"role": "user", "content": "x"}], "tools": tools}
+    paste_into(desk, intake.text, json.dumps(body | {"tool_choice": "required"}))
+    desk.wait(intake.diagnose_button.isEnabled)
+    shown = [intake.tools.itemText(index) for index in range(intake.tools.count())]
+    calls = ui_text("dialogs.intake.calls", format=catalogue_text("failures.tool_format.hermes"))
+    assert shown == ["f", "g", calls]
+    desk.qtbot.keyClick(intake.tools, Qt.Key.Key_End)
+    desk.qtbot.mouseClick(intake.diagnose_button, Qt.MouseButton.LeftButton)
+    content = desk.document.content
+    assert [call["properties"]["name"] for call in json.loads(content.grammar.text)["anyOf"]] == [
+        {"const": "f"},
+        {"const": "g"},
+    ]
+    assert content.pipeline.zones.after == "<tool_call>\n"
+    assert content.pipeline.zones.required
 
 
 def test_a_dropped_log_opens_the_intake_without_its_secrets(desk, tmp_path):
