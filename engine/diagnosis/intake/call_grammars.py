@@ -18,6 +18,7 @@ from typing import Any, Final
 from engine.decoding.pipeline_settings import Afterwards, OtherZone, ZoneSettings
 from engine.diagnosis.case import FailureCase, RequestConstraint
 from engine.diagnosis.intake.written_calls import ToolFamily, family_of
+from engine.notations import NOTATIONS
 
 _MODELS: Final = (
     (re.compile(r"qwen-?3-?coder", re.IGNORECASE), (ToolFamily.QWEN_XML,)),
@@ -51,7 +52,7 @@ def call_grammars(case: FailureCase) -> tuple[RequestConstraint, ...]:
     Returns:
         The grammars; none if fewer than two tools may be called.
     """
-    tools = [one for one in case.constraints if one.tool and one.notation == "json_schema"]
+    tools = [one for one in case.constraints if one.tool and NOTATIONS[one.notation].describes_json]
     if len(tools) < _SEVERAL or case.tool_choice not in ("", *_ANY_CALL, "auto"):
         return ()
     return tuple(_call_grammar(tools, family, case.tool_choice) for family in _families(case))
