@@ -22,7 +22,7 @@ _LONGEST_LINE: Final = 4_000  # characters of a line that are searched
 _MOST_FINDINGS: Final = 500
 _SERVERS: Final = ("llama.cpp", "ollama", "vllm", "sglang")
 _VERSIONS: Final = (
-    (re.compile(r"^\s*vLLM Version *: v?(?P<version>\d[\w.]*)", re.IGNORECASE | re.MULTILINE), "vllm"),
+    (re.compile(r"^[ \t]*vLLM Version *: v?(?P<version>\d[\w.]*)", re.IGNORECASE | re.MULTILINE), "vllm"),
     (re.compile(r"vLLM API server version v?(?P<version>\d[\w.]*)", re.IGNORECASE), "vllm"),
     (re.compile(r"vLLM \(?(?:engine )?\(?v?(?P<version>\d+\.\d+[\w.]*)\)?", re.IGNORECASE), "vllm"),
     (re.compile(r"Initializing an? (?:V1 )?LLM engine \(v(?P<version>\d[\w.]*)\)"), "vllm"),
