@@ -99,6 +99,7 @@ class PendingAnswer(Generic[A]):
         self._progressed: list[Callable[[Progress], object]] = []
         self._failed: list[Callable[[Failed], object]] = []
         self._lost: list[Callable[[LostRequest], object]] = []
+        self._fallback: WorkerRequest[A] | None = None
 
     def then(self, slot: Callable[[A], object]) -> PendingAnswer[A]:
         """Call a slot with the answer."""
@@ -119,6 +120,16 @@ class PendingAnswer(Generic[A]):
         """Call a slot if the worker hits a bug or the time limit."""
         self._failed.append(slot)
         return self
+
+    def otherwise(self, request: WorkerRequest[A]) -> PendingAnswer[A]:
+        """Send another request for the same answer if the worker hits a bug or the time limit."""
+        self._fallback = request
+        return self
+
+    def take_fallback(self) -> WorkerRequest[A] | None:
+        """Return the request of `otherwise`, which is sent once; None if there is none."""
+        fallback, self._fallback = self._fallback, None
+        return fallback
 
     def lost(self, slot: Callable[[LostRequest], object]) -> PendingAnswer[A]:
         """Call a slot if there will be no answer."""
@@ -214,13 +225,17 @@ class JobGroup(QObject):
             request: a request that the group's handler knows.
             receiver: the object that the slots belong to; they are not called after its deletion.
         """
+        asked = PendingAnswer[A](receiver)
+        self._submit(request, asked)
+        return asked
+
+    def _submit(self, request: WorkerRequest[A], asked: PendingAnswer[A]) -> None:
         if self._policy.exclusive:
             self.cancel(lambda older: type(older) is type(request))
-        job_id, asked = next(self._ids), PendingAnswer[A](receiver)
+        job_id = next(self._ids)
         self._jobs[job_id] = _Job(request, asked)
         self._link.send(Submit(job_id, request))
         self.changed.emit()
-        return asked
 
     def cancel(self, matches: Callable[[WorkerRequest[Any]], bool] = lambda _request: True) -> None:
         """Cancel the unfinished jobs whose request matches; all of them by default."""
@@ -314,8 +329,12 @@ class JobGroup(QObject):
             job.asked.answer(value)
 
     def _fail(self, job: _Job, failed: Failed) -> None:
-        job.asked.fail(failed)
-        self.failed.emit(job.request, failed)
+        fallback = job.asked.take_fallback()
+        if fallback is not None:
+            self._submit(fallback, job.asked)
+        else:
+            job.asked.fail(failed)
+            self.failed.emit(job.request, failed)
 
     def _settle_cancelled(self) -> None:
         gone = [job_id for job_id, job in self._jobs.items() if job.cancelled]

@@ -133,7 +133,8 @@ class Compiling(QObject):
         document.changed.connect(lambda _revision: self._timer.start())
         document.target_changed.connect(self._lint)
         document.replaced.connect(self._forget)
-        compile_group.failed.connect(lambda _request, failed: self.failed.emit(failed))
+        for group in (compile_group, layout_group):
+            group.failed.connect(lambda _request, failed: self.failed.emit(failed))
 
     @property
     def last_good(self) -> CompiledGrammarView | None:
@@ -243,13 +244,7 @@ class Compiling(QObject):
 
     def lay_out(self, request: LayoutRequest) -> None:
         """Request positions for a graph."""
-        asked = self._layout.ask(LayOut(request), self).then(self.laid_out.emit)
-        asked.failed(lambda _failed: self._lay_out_plainly(request))
-
-    def _lay_out_plainly(self, request: LayoutRequest) -> None:
-        """Request positions by the plain method: a better one took too long or crashed."""
-        asked = self._layout.ask(LayOutPlainly(request), self).then(self.laid_out.emit)
-        asked.failed(self.failed.emit)
+        self._layout.ask(LayOut(request), self).then(self.laid_out.emit).otherwise(LayOutPlainly(request))
 
     def list_exports(self, options: ExportOptionsMessage, *, has_model: bool) -> None:
         """Request the list of export targets that fit the last good grammar."""

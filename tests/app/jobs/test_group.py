@@ -253,6 +253,16 @@ def test_a_job_beyond_the_limit_fails_and_the_next_is_served(qtbot):
     group.close()
 
 
+def test_a_request_that_fails_is_replaced_by_its_fallback_once(group, qtbot):
+    client, failures = Client(group), []
+    with qtbot.assertNotEmitted(group.failed):
+        client.ask(Fail()).otherwise(Echo("instead")).failed(failures.append)
+        qtbot.waitUntil(lambda: client.got == ["instead"])
+    with qtbot.waitSignal(group.failed):
+        client.ask(Fail()).otherwise(Fail()).failed(failures.append)
+    assert (client.lost, len(failures)) == ([(Fail(), Loss.FAILED)], 1)
+
+
 def test_what_serves_where_another_was_too_slow_has_its_time(qtbot):
     policy = Policy(exclusive=True, grace_ms=100, limit_ms=50, unlimited=(Sleep,))
     group = JobGroup("double", DoubleHandler, policy)
