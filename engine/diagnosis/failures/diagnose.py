@@ -22,11 +22,12 @@ from engine.diagnosis.failures.diagnosis import (
     FailurePlace,
     LegalPrefix,
     OtherCause,
+    Violation,
 )
 from engine.diagnosis.failures.examination import AcceptedPrefix, Examination, ExaminationContext, without_line_end
 from engine.diagnosis.failures.log_rules import ENGINE_DIFFERENCE, LOG_RULES, message_alone
 from engine.diagnosis.failures.rules import CauseRule, Finding, fix_text, server_text, shown
-from engine.diagnosis.failures.violations import violations_of
+from engine.diagnosis.failures.violations import first_beginning, violations_of
 from engine.diagnosis.fixes import fixes
 from engine.diagnosis.intake.written_calls import written_calls
 from engine.diagnosis.verdicts.replay import TokenSource
@@ -186,7 +187,7 @@ def _judge(examined: Examination) -> Diagnosis:
     server = examined.server
     fix = first.fix or fix_text(first.cause, first.detail, server)
     evidence = [*first.evidence, *_consequences(examined, first)]
-    violations = violations_of(examined) if first.cause is not Cause.GRAMMAR_ERROR else ()
+    violations = _violations(examined, first)
     constraint = examined.constraint
     return Diagnosis(
         first.cause,
@@ -204,6 +205,14 @@ def _judge(examined: Examination) -> Diagnosis:
         constraint,
         part,
     )
+
+
+def _violations(examined: Examination, first: Finding) -> tuple[Violation, ...]:
+    if first.cause is Cause.GRAMMAR_ERROR:
+        return ()
+    if (first.cause, first.detail) == (Cause.WRONG_ZONE, "twice") and (second := first.places[0].offset) is not None:
+        return first_beginning(examined, second)  # repairs of both texts as one would not help
+    return violations_of(examined)
 
 
 def _choose_reading(examined: Examination) -> Examination:

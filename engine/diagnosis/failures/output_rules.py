@@ -14,6 +14,7 @@ from engine.diagnosis.failures.grammar_rules import refusals
 from engine.diagnosis.failures.rules import (
     CauseRule,
     Finding,
+    all_fixes,
     fix_text,
     names_listed,
     output_place,
@@ -448,6 +449,11 @@ def _whitespace_loop(examined: Examination) -> Finding | None:
     ending = examined.shortest_ending if end == len(examined.data) else None
     if ending:
         evidence.append(catalogue_text("verdicts.budget.ending", text=shown(ending)))
+    if not examined.server:
+        settings = (one for one in all_fixes(Cause.WHITESPACE_LOOP) if one.server)
+        evidence += [
+            catalogue_text("failures.fragment.of_server", server=one.server, text=one.text) for one in settings
+        ]
     return Finding(
         Cause.WHITESPACE_LOOP,
         sentence,

@@ -45,6 +45,22 @@ def violations_of(examined: Examination) -> tuple[Violation, ...]:
     return tuple(_shifted(one, shift) for one in sorted(found, key=lambda one: one.start)[:MOST])
 
 
+def first_beginning(examined: Examination, second: int) -> tuple[Violation, ...]:
+    """Return the beginning that an output has before its complete text, with the repair that removes it.
+
+    Args:
+        examined: an output that begins twice.
+        second: the code point at which it begins again, in the complete output.
+    """
+    part = examined.part
+    if part is None:
+        return ()
+    size = second - len(examined.complete_output[: part.start].decode("utf-8", "ignore"))
+    fix = ViolationFix(catalogue_text("failures.repair.twice"), (TextEdit(0, size, ""),))
+    sentence = catalogue_text("failures.violation.twice", text=shown(examined.text[:size]))
+    return (_shifted(Violation("twice", sentence, 0, size, fixes=(fix,)), _code_points_before(examined, part)),)
+
+
 def _code_points_before(examined: Examination, part: JudgedOutput) -> int:
     """Return the number of code points before the judged part; negative if the part begins with the prefill."""
     prefill = examined.case.prefill

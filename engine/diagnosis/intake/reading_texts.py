@@ -5,8 +5,10 @@ Secrets are removed first, so that nothing behind this module sees them.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
@@ -287,9 +289,10 @@ class _TextsReader:
         answered = merged(self.responses)
         server = self.log_engine or answered.server or case.server
         case = replace(case, server=server, version=case.version if server else "")
+        constraints = _without_copies(case.constraints)
         case = replace(
             case,
-            constraints=with_server_options(case.constraints, server) if self.requests else case.constraints,
+            constraints=with_server_options(constraints, server) if self.requests else constraints,
             ignored=ignored_places(case, url=self.url, is_http=self.is_http),
             findings=(*case.findings, *self._file_findings()),
             removed_secrets=self.secrets,
@@ -312,6 +315,21 @@ class _TextsReader:
     def _file_findings(self) -> Iterator[IntakeFinding]:
         for name in dict.fromkeys(self.files):
             yield IntakeFinding("file", "", {"name": name})
+
+
+def _without_copies(constraints: Sequence[RequestConstraint]) -> tuple[RequestConstraint, ...]:
+    """Return constraints without grammars that were pasted by themselves and are in the request, too."""
+    requested = {_layoutless(one) for one in constraints if one.way}
+    return tuple(one for one in constraints if one.way or _layoutless(one) not in requested)
+
+
+def _layoutless(constraint: RequestConstraint) -> tuple[str, str]:
+    """Return the notation and the text of a grammar; of JSON, without its white space."""
+    text = constraint.text.strip()
+    if NOTATIONS[constraint.notation].describes_json:
+        with contextlib.suppress(ValueError, RecursionError):
+            text = json.dumps(json.loads(text))
+    return constraint.notation, text
 
 
 def is_recognised(text: str) -> bool:

@@ -55,7 +55,7 @@ class KeyChoice:
         p: its probability.
         wanted: the key that the model would have written.
         wanted_p: the probability of that key.
-        is_allowed: whether the grammar allowed it; None without a grammar.
+        is_allowed: whether the grammar allowed it; None without a grammar, or if the output left the grammar before.
     """
 
     start: int
@@ -170,10 +170,12 @@ def key_choices(
         logprobs = [one.logprob or 0.0 for one in scores[first : last + 1]]
         is_allowed = None
         if judged is not None:
-            written = inner[: position.start] + (b"" if position.key else b",")
-            written += json.dumps(wanted, ensure_ascii=False).encode("utf-8", "surrogatepass")
             automaton = judged.grammar.automaton
-            is_allowed = automaton.run(automaton.start, written) != DEAD
+            before_key = automaton.run(automaton.start, inner[: position.start])
+            written = b"" if position.key else b","
+            written += json.dumps(wanted, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            if before_key != DEAD:
+                is_allowed = automaton.run(before_key, written) != DEAD
         found.append(KeyChoice(at, position.key, math.exp(sum(logprobs)), wanted, wanted_p, is_allowed))
     return tuple(found)
 

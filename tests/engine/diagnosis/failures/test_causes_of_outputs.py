@@ -9,6 +9,7 @@ import pytest
 from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
 from engine.diagnosis.failures.diagnose import diagnose
 from engine.diagnosis.failures.diagnosis import Cause
+from engine.diagnosis.failures.rules import all_fixes
 from engine.diagnosis.failures.tolerant_json import apply_edits
 
 PERSON = json.dumps(
@@ -140,6 +141,29 @@ def test_every_violation_has_pointers_and_repairs():
     assert cause_of(repaired).cause is Cause.COMPLETE
     loosened = apply_edits(PERSON, found.violations[0].fixes[-1].edits)
     assert json.loads(loosened)["properties"]["name"]["maxLength"] == 11
+
+
+@pytest.mark.parametrize("beginning", ['{"name": ', '{"name": "Ada", ', '{\n"na'])
+def test_an_output_that_begins_twice_is_repaired_by_the_removal_of_its_beginning(beginning):
+    text = beginning + '{"name": "Ada", "age": 36}'
+    found = cause_of(text)
+    assert (found.cause, found.detail) == (Cause.WRONG_ZONE, "twice")
+    (violation,) = found.violations
+    (repair,) = violation.fixes
+    assert cause_of(apply_edits(text, repair.edits)).cause is Cause.COMPLETE
+
+
+def test_the_settings_of_all_servers_are_evidence_while_the_server_is_unknown():
+    text = '{"name": "Ada",' + " " * 300
+    settings = {one.server: one.text for one in all_fixes(Cause.WHITESPACE_LOOP)}
+    found = cause_of(text)
+    assert found.fix == settings.pop("")
+    assert all(any(text in line for line in found.evidence) for text in settings.values())
+    known = diagnose(
+        FailureCase(constraints=(RequestConstraint("json_schema", PERSON),), output=text.encode(), server="vllm")
+    )
+    assert known.fix in settings.values()
+    assert not any(text in line for line in known.evidence for text in settings.values())
 
 
 def test_a_missing_property_is_added_with_its_shortest_value():

@@ -188,6 +188,15 @@ def test_several_tools_are_several_grammars_with_their_names():
     assert read({**body, "tool_choice": {"type": "auto"}}).tool_choice == "auto"
 
 
+def test_a_schema_that_is_pasted_beside_its_request_is_one_grammar():
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    body = {"model": "m", "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}}
+    pasted = [json.dumps(body), json.dumps(schema, indent=3)]
+    assert [one.way for one in read_failure(pasted).constraints] == ["response_format"]
+    other = json.dumps({"type": "array"})
+    assert [one.way for one in read_failure([*pasted, other]).constraints] == ["response_format", ""]
+
+
 def test_structural_tags_are_read_in_both_forms():
     old = {
         "type": "structural_tag",

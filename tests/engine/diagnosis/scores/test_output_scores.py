@@ -160,6 +160,7 @@ def test_the_arguments_of_a_tool_call_are_scored():
         (b'{"a": 1}', '{"b": 1}', "a", "b", True),
         (b'{"b": 1, "c": 2}', '{"b": 1, "a": 2}', "c", "a", False),
         (b'{"b": 1}', '{"b": 1, "a": 2}', "", "a", False),
+        (b'{"x": 1, "b": 2}', '{"x": 1, "a": 2}', "b", "a", None),
     ],
 )
 def test_the_key_that_the_model_wanted_is_named(output, planned, key, wanted, is_allowed):
