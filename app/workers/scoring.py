@@ -85,10 +85,9 @@ def _with_prompt(case: FailureCase, session: DecodeSession | None) -> FailureCas
 
 def _answer(request: ScoreOutput, scored: ScoredOutput, model: str) -> ScoreAnswer:
     from engine.diagnosis.scores.score_texts import (  # start-up time
-        choice_line,
-        lost_line,
         mass_text,
         place_text,
+        score_notes,
         wanted_text,
     )
     from engine.diagnosis.scores.token_scores import worst_steps  # start-up time
@@ -108,6 +107,5 @@ def _answer(request: ScoreOutput, scored: ScoredOutput, model: str) -> ScoreAnsw
         )
         for one in scored.scores
     )
-    notes = [*(choice_line(text, one) for one in scored.choices), *(lost_line(text, one) for one in scored.lost)]
     index = worst[0].index if worst else None
-    return ScoreAnswer(request, text, rows, index, tuple(notes), scored.left_out, model)
+    return ScoreAnswer(request, text, rows, index, tuple(score_notes(scored)), scored.left_out, model)

@@ -6,24 +6,25 @@ from collections.abc import Sequence
 from typing import Final
 
 from engine.diagnosis.scores.output_scores import ScoredOutput
-from engine.diagnosis.scores.score_texts import choice_line, lost_line, mass_text, place_text, wanted_text
-from engine.diagnosis.scores.token_scores import TokenScore, worst_steps
+from engine.diagnosis.scores.score_texts import mass_text, place_text, score_notes, wanted_text
+from engine.diagnosis.scores.token_scores import TokenScore, blank_runs, worst_steps
 from engine.source.catalogue import catalogue_text
 from engine.source.number_format import percent
 from engine.vocabulary.visible import visible
 
 _MOST_STEPS: Final = 5
-_MOST_KEYS: Final = 8
+_MOST_NOTES: Final = 16
 _COLUMNS: Final = ("place", "token", "p", "z", "rank", "wanted")
 
 
 def scores_data(scored: ScoredOutput | None) -> dict[str, object]:
-    """Return the scores as parts of a document: `scores`, `worst`, `keys` and `lost_keys`."""
+    """Return the scores as parts of a document: `scores`, `worst`, `blanks`, `keys`, `lost_keys`."""
     if scored is None:
-        return {"scores": [], "worst": [], "keys": [], "lost_keys": []}
+        return {"scores": [], "worst": [], "blanks": [], "keys": [], "lost_keys": []}
     return {
         "scores": [_score_data(one) for one in scored.scores],
         "worst": [one.index for one in worst_steps(scored.scores, _MOST_STEPS)],
+        "blanks": [{"index": one.score.index, "tokens": one.n_tokens} for one in blank_runs(scored.scores)],
         "keys": [
             {
                 "start": one.start,
@@ -57,7 +58,7 @@ def _score_data(score: TokenScore) -> dict[str, object]:
 
 
 def score_lines(scored: ScoredOutput) -> list[str]:
-    """Return the worst steps as a table, and what is known about the keys."""
+    """Return the worst steps as a table, and notes about blanks and keys."""
     worst = worst_steps(scored.scores, _MOST_STEPS)
     if not worst:
         return []
@@ -67,11 +68,10 @@ def score_lines(scored: ScoredOutput) -> list[str]:
         lines.append(catalogue_text("cli.diagnose.scores.left_out", count=scored.left_out))
     heads = [catalogue_text(f"cli.diagnose.column.{name}") for name in _COLUMNS]
     lines += _table([heads, *(_row(scored.text, one) for one in worst)])
-    lines += [choice_line(scored.text, one) for one in scored.choices[:_MOST_KEYS]]
-    lines += [lost_line(scored.text, one) for one in scored.lost[:_MOST_KEYS]]
-    rest = max(0, len(scored.choices) - _MOST_KEYS) + max(0, len(scored.lost) - _MOST_KEYS)
-    if rest:
-        lines.append(catalogue_text("cli.diagnose.scores.more", count=rest))
+    notes = score_notes(scored)
+    lines += notes[:_MOST_NOTES]
+    if len(notes) > _MOST_NOTES:
+        lines.append(catalogue_text("cli.diagnose.scores.more", count=len(notes) - _MOST_NOTES))
     return lines
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from engine.diagnosis.scores.key_choices import KeyChoice, LostKey
-from engine.diagnosis.scores.token_scores import TokenScore
+from engine.diagnosis.scores.output_scores import ScoredOutput
+from engine.diagnosis.scores.token_scores import BlankRun, TokenScore, blank_runs
 from engine.diagnosis.verdicts.verdict import position_of_byte
 from engine.source.catalogue import catalogue_text
 from engine.source.number_format import percent
@@ -31,8 +32,23 @@ def wanted_text(score: TokenScore) -> str:
     return f"{visible(score.wanted)}  {percent(score.wanted_p)}"
 
 
-def choice_line(text: bytes, choice: KeyChoice) -> str:
-    """Return which key the model wanted in place of one of an output."""
+def score_notes(scored: ScoredOutput) -> list[str]:
+    """Return what the scores show: blanks in place of what the model wanted, its choices of keys, and lost keys."""
+    text = scored.text
+    return [
+        *(_blank_line(text, one) for one in blank_runs(scored.scores)),
+        *(_choice_line(text, one) for one in scored.choices),
+        *(_lost_line(text, one) for one in scored.lost),
+    ]
+
+
+def _blank_line(text: bytes, run: BlankRun) -> str:
+    wanted = {"wanted": visible(run.score.wanted), "wanted_p": percent(run.score.wanted_p or 0.0)}
+    where = place_text(text, run.score.start)
+    return catalogue_text("diagnosis.scores.blanks", where=where, count=run.n_tokens, **wanted)
+
+
+def _choice_line(text: bytes, choice: KeyChoice) -> str:
     forbidden = catalogue_text("diagnosis.scores.fragment.forbidden") if choice.is_allowed is False else ""
     fields = {
         "where": place_text(text, choice.start),
@@ -46,8 +62,7 @@ def choice_line(text: bytes, choice: KeyChoice) -> str:
     return catalogue_text("diagnosis.scores.key", key=choice.key, **fields)
 
 
-def lost_line(text: bytes, lost: LostKey) -> str:
-    """Return which optional key an object of an output lacks, and since when."""
+def _lost_line(text: bytes, lost: LostKey) -> str:
     where = place_text(text, lost.start)
     if not lost.by:
         return catalogue_text("diagnosis.scores.left_out_key", where=where, key=lost.key)

@@ -35,6 +35,7 @@ from engine.source import CancelToken, EngineError
 
 _END_NAME: Final = re.compile(rb"<\|[^|>]*\|>|</s>|<eos>|<end_of_turn>")
 """How responses name the end tokens of common tokenizers."""
+_BLANKS: Final = b" \t\n\r"
 
 
 class ScoreOrigin(StrEnum):
@@ -318,6 +319,41 @@ def _rank(token: ScoredToken) -> int | None:
     above = [logprob for data, logprob in token.alternatives if logprob > token.logprob and data != token.data]
     is_listed = any(data == token.data for data, _ in token.alternatives)
     return len(above) + 1 if is_listed or len(above) < len(token.alternatives) else None
+
+
+@dataclass(frozen=True, slots=True)
+class BlankRun:
+    """White space that was written where the model wanted a token that the grammar forbids.
+
+    Attributes:
+        score: the first token of the run.
+        n_tokens: the number of its tokens.
+    """
+
+    score: TokenScore
+    n_tokens: int
+
+
+def blank_runs(scores: Sequence[TokenScore]) -> tuple[BlankRun, ...]:
+    """Return where white space was the way out: the most probable token was forbidden, and blanks were written.
+
+    A token is forbidden for certain where it is more probable than all allowed tokens together can be.
+
+    Args:
+        scores: the scores.
+    """
+    runs: list[BlankRun] = []
+    is_open = False
+    for score in scores:
+        is_blank = bool(score.data) and not score.data.strip(_BLANKS) and score.is_allowed is True
+        if is_blank and is_open:
+            runs[-1] = BlankRun(runs[-1].score, runs[-1].n_tokens + 1)
+        elif is_blank and score.z_most is not None and (score.wanted_p or 0.0) > score.z_most:
+            runs.append(BlankRun(score, 1))
+            is_open = True
+        else:
+            is_open = False
+    return tuple(runs)
 
 
 def worst_steps(scores: Sequence[TokenScore], most: int = 5) -> tuple[TokenScore, ...]:

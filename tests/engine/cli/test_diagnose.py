@@ -43,7 +43,7 @@ def test_the_document_has_the_fields_of_the_manual(files, capsys):
     assert code == 1
     assert list(found) == [
         *("cause", "detail", "sentence", "fix", "evidence", "tool", "zone", "target", "places", "others"),
-        *("legal_prefix", "remarks", "engines", "scores", "worst", "keys", "lost_keys"),
+        *("legal_prefix", "remarks", "engines", "scores", "worst", "blanks", "keys", "lost_keys"),
     ]
     assert (found["cause"], found["detail"], found["target"]) == ("keyword-not-enforced", "range", "vllm@0.33")
     assert found["places"] == [{"pointer": "/properties/a/maximum"}, {"line": 1, "column": 7}]

@@ -13,8 +13,11 @@ from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.case import FailureCase, Message, RequestConstraint, ScoredToken, ToolCall
 from engine.diagnosis.failures.diagnose import diagnose
 from engine.diagnosis.scores.output_scores import score_output
-from engine.diagnosis.scores.token_scores import ScoreOrigin, worst_steps
+from engine.diagnosis.scores.score_texts import score_notes
+from engine.diagnosis.scores.token_scores import ScoreOrigin, blank_runs, worst_steps
 from engine.source import CancelledError, CancelToken, EngineError
+from engine.source.catalogue import catalogue_text
+from engine.source.number_format import percent
 from engine.vocabulary import Vocabulary
 
 PIECES = [*(bytes((byte,)) for byte in range(0x20, 0x7F)), b"\n", b'{"', b'":', b"}\n", None]
@@ -185,6 +188,22 @@ def test_optional_keys_are_lost_where_a_later_one_is_written_or_the_object_ends(
 
 
 # --- log-probabilities of a response
+
+
+@pytest.mark.parametrize(("planned", "n_tokens"), [(b'{"a":x', [2]), (b'{"a":  12}', [])])
+def test_white_space_is_the_way_out_where_what_the_model_wanted_is_forbidden(planned, n_tokens):
+    """It wants a letter after the colon, and two blanks are written in its place."""
+    found = scored(case_of(b'{"a":  12}'), PlannedModel("hi", planned.decode()), prompt="hi")
+    runs = blank_runs(found.scores)
+    assert [run.n_tokens for run in runs] == n_tokens
+    assert all(run.score.wanted == b"x" for run in runs)
+    key = "diagnosis.scores.blanks"
+    notes = score_notes(found)
+    expected = [
+        catalogue_text(key, where=f"1:{run.score.start + 1}", count=2, wanted="x", wanted_p=percent(run.score.wanted_p))
+        for run in runs
+    ]
+    assert notes[: len(expected)] == expected
 
 
 def test_the_response_gives_bounds_of_the_allowed_mass():
