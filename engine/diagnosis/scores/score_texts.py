@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.diagnosis.scores.key_choices import KeyChoice, LostKey
 from engine.diagnosis.scores.output_scores import ScoredOutput
-from engine.diagnosis.scores.token_scores import BlankRun, TokenScore, blank_runs
+from engine.diagnosis.scores.token_scores import BlanksWritten, TokenScore, blank_runs
 from engine.diagnosis.verdicts.verdict import position_of_byte
 from engine.source.catalogue import catalogue_text
 from engine.source.number_format import percent
@@ -42,7 +42,7 @@ def score_notes(scored: ScoredOutput) -> list[str]:
     ]
 
 
-def _blank_line(text: bytes, run: BlankRun) -> str:
+def _blank_line(text: bytes, run: BlanksWritten) -> str:
     wanted = {"wanted": visible(run.score.wanted), "wanted_p": percent(run.score.wanted_p or 0.0)}
     where = place_text(text, run.score.start)
     return catalogue_text("diagnosis.scores.blanks", where=where, count=run.n_tokens, **wanted)

@@ -322,7 +322,7 @@ def _rank(token: ScoredToken) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class BlankRun:
+class BlanksWritten:
     """White space that was written where the model wanted a token that the grammar forbids.
 
     Attributes:
@@ -334,7 +334,7 @@ class BlankRun:
     n_tokens: int
 
 
-def blank_runs(scores: Sequence[TokenScore]) -> tuple[BlankRun, ...]:
+def blank_runs(scores: Sequence[TokenScore]) -> tuple[BlanksWritten, ...]:
     """Return where white space was the way out: the most probable token was forbidden, and blanks were written.
 
     A token is forbidden for certain where it is more probable than all allowed tokens together can be.
@@ -342,14 +342,14 @@ def blank_runs(scores: Sequence[TokenScore]) -> tuple[BlankRun, ...]:
     Args:
         scores: the scores.
     """
-    runs: list[BlankRun] = []
+    runs: list[BlanksWritten] = []
     is_open = False
     for score in scores:
         is_blank = bool(score.data) and not score.data.strip(_BLANKS) and score.is_allowed is True
         if is_blank and is_open:
-            runs[-1] = BlankRun(runs[-1].score, runs[-1].n_tokens + 1)
+            runs[-1] = BlanksWritten(runs[-1].score, runs[-1].n_tokens + 1)
         elif is_blank and score.z_most is not None and (score.wanted_p or 0.0) > score.z_most:
-            runs.append(BlankRun(score, 1))
+            runs.append(BlanksWritten(score, 1))
             is_open = True
         else:
             is_open = False
