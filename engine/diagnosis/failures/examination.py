@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.diagnosis.case import FailureCase, FinishReason, JudgedOutput, RequestConstraint
@@ -29,9 +29,10 @@ from engine.diagnosis.verdicts.replay_walk import ReplayWalk, output_loops, reac
 from engine.diagnosis.verdicts.tokenisation import OutputTokens, given_ids, tokenise
 from engine.diagnosis.verdicts.verdict import OutputLoop
 from engine.diagnosis.verdicts.wrappers import output_start
+from engine.grammar import RuleReference
 from engine.notations import NOTATIONS
-from engine.notations.gbnf.names import rule_names, rule_span
-from engine.source import CancelToken, EngineError, GrammarError, LimitExceededError, Limits
+from engine.notations.lexing import TokenKind, lex
+from engine.source import CancelToken, EngineError, GrammarError, LimitExceededError, Limits, Span
 
 EARLY: Final = 2
 """An output that is illegal within its first bytes was probably not constrained at all."""
@@ -39,6 +40,7 @@ _LINE_ENDS: Final = (b"\n", b"\r\n")
 _THOUGHT: Final = re.compile(rb"\s*<(think|thinking|reasoning)>")
 _BLANK_RUN: Final = re.compile(r"[ \t\r\n]{16,}")
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_COUNT: Final = re.compile(r"\{(\d+)(?:,(\d*))?\}")
 _ANY_TEXT: Final = r"[\U00000001-\U0010FFFF]*"
 _LONGEST_WALKED: Final = 800_000
 _LONGEST_READ: Final = 800_000
@@ -329,7 +331,7 @@ class Examination:
         if grammar.is_expression:
             return option_counterfactual(grammar, data, _expression_changes(grammar))
         if grammar.has_named_rules and self.legal > EARLY:
-            names, without = _removable_rules(grammar.source.text)
+            names, without = _removable_rules(grammar)
             return rule_counterfactual(grammar, data, without, names)
         return None
 
@@ -447,23 +449,44 @@ def _expression_changes(grammar: CompiledGrammar) -> list[tuple[str, str, Compil
         ("ignore-case", f"(?i:{text})", options),
         ("dot-all", f"(?s:{text})", options),
         ("dialect", text, replace(options, dialect="ecma" if options.dialect == "python" else "python")),
-        ("repetition", re.sub(r"(?<!\\)\{\d+(?:,\d*)?\}", "*", text), options),
+        ("repetition", _without_bounds(text), options),
     ]
     return [change for change in changes if change[1:] != (text, options)]
 
 
-def _removable_rules(text: str) -> tuple[list[str], Any]:
+def bounded_repetitions(expression: str) -> Iterator[re.Match[str]]:
+    """Yield the counts of a regular expression, such as `{2,5}`, with the least and the greatest number as groups."""
+    for token in lex(expression, NOTATIONS["regex"].lex_line):
+        match = _COUNT.match(expression, token.start, token.end) if token.kind is TokenKind.QUANTIFIER else None
+        if match is not None:
+            yield match
+
+
+def _without_bounds(expression: str) -> str:
+    """Return a regular expression with `*` instead of each count."""
+    for match in reversed(list(bounded_repetitions(expression))):
+        expression = f"{expression[: match.start()]}*{expression[match.end() :]}"
+    return expression
+
+
+def _removable_rules(grammar: CompiledGrammar) -> tuple[list[str], Callable[[frozenset[str]], str]]:
     """Return the rules of a grammar that may be removed, and the function that replaces them by any text."""
-    names = [name for name in rule_names(text) if name.definitions]
-    start = names[0].text if names else ""
-    spans = {name.text: rule_span(text, name.definitions[0]) for name in names}
-    wanted = [name for name in names if name.text not in ("root", start) and name.uses]
+    text, notation = grammar.source.text, NOTATIONS[grammar.notation]
+    starts = list(notation.rule_starts(text))
+    ends = (*(offset for _, offset in starts[1:]), len(text))[: len(starts)]
+    spans = {
+        name: Span(start, start + len(text[start:end].rstrip()))
+        for (name, start), end in zip(starts, ends, strict=True)
+    }
+    wanted = [name.text for name in notation.names(text) if name.text in spans and name.uses]
     # a rule that is all of the first rule would make every output legal
-    bodies = {name: text[span.start : span.end].partition("::=")[2].strip() for name, span in spans.items()}
-    excluded, here = set(), bodies.get("root", "")
-    while here in bodies and here not in excluded:
+    excluded = {name for name, _ in starts[:1]}
+    bodies = {} if grammar.grammar is None else {rule.name: rule.node for rule in grammar.grammar.rules}
+    here = "" if grammar.grammar is None else grammar.grammar.start
+    while here in bodies:
         excluded.add(here)
-        here = bodies[here]
+        body = bodies.pop(here)
+        here = body.name if isinstance(body, RuleReference) else ""
 
     def without(removed: frozenset[str]) -> str:
         changed = text
@@ -472,4 +495,4 @@ def _removable_rules(text: str) -> tuple[list[str], Any]:
             changed = f"{changed[: span.start]}{name} ::= {_ANY_TEXT}{changed[span.end :]}"
         return changed
 
-    return [name.text for name in wanted if name.text not in excluded], without
+    return [name for name in wanted if name not in excluded], without

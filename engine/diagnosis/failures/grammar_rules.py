@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,7 +9,7 @@ from typing import Any, Final
 
 from engine.diagnosis.case import FinishReason
 from engine.diagnosis.failures.diagnosis import Cause, EvidenceWeight, FailurePlace
-from engine.diagnosis.failures.examination import Examination
+from engine.diagnosis.failures.examination import Examination, bounded_repetitions
 from engine.diagnosis.failures.rules import CauseRule, Finding, server_name
 from engine.diagnosis.failures.schema_check import parts_of
 from engine.diagnosis.targets.cost import MANY_STACKS, MANY_STATES, optional_runs
@@ -28,7 +27,6 @@ from engine.targets import ENGINES, Effect
 _MAPS: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
 _DATA: Final = frozenset(("enum", "const", "default", "examples"))
 _LLAMA: Final = frozenset(("llama.cpp", "ollama"))
-_COUNT: Final = re.compile(r"(?<!\\)\{(\d+)(?:,(\d*))?\}")
 
 
 # --- what an engine refuses
@@ -240,7 +238,7 @@ def _costs(examined: Examination) -> Iterator[tuple[int, str, str]]:
     if examined.constraint is None:
         return
     if examined.grammar is not None and examined.grammar.is_expression:
-        for match in _COUNT.finditer(examined.constraint.text):
+        for match in bounded_repetitions(examined.constraint.text):
             yield int(match[2] or match[1]), "", match[0]
         return
     for pointer, part in subschemas(examined.schema):
@@ -253,7 +251,7 @@ def _costs(examined: Examination) -> Iterator[tuple[int, str, str]]:
         if isinstance(part.get("maxItems"), int) and isinstance(part.get("items"), dict):
             yield int(part["maxItems"]) * factor, f"{pointer}/maxItems", "maxItems"
         if isinstance(part.get("pattern"), str):
-            size = sum(int(match[2] or match[1]) for match in _COUNT.finditer(part["pattern"]))
+            size = sum(int(match[2] or match[1]) for match in bounded_repetitions(part["pattern"]))
             yield size * factor, f"{pointer}/pattern", "pattern"
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Final
 
+from engine.diagnosis.case import RequestConstraint
 from engine.diagnosis.failures.diagnosis import Cause, EvidenceWeight, FailurePlace
 from engine.diagnosis.failures.examination import Examination
 from engine.diagnosis.failures.rules import CauseRule, Finding, fix_text, output_place, shown, where_in_output
 from engine.diagnosis.verdicts.tokenisation import divergence, tokenizer_ids
+from engine.notations import NOTATIONS
+from engine.notations.lexing import TokenKind, lex
 from engine.source import EngineError
 from engine.source.catalogue import catalogue_text
 from engine.source.json_scanner import is_in_character
@@ -23,9 +27,10 @@ SPECIAL_TEXT: Final = re.compile(
 )
 """Names of special tokens in common vocabularies."""
 _THOUGHT_MARKS: Final = ("think>", "tool_call>", "tool_response>")
+_LITERAL: Final = frozenset((TokenKind.LITERAL, TokenKind.ESCAPE))
 _RAW_PIECES: Final = {"\u2581": " ", "\u0120": " ", "\u010a": "\n", "\u0109": "\t"}
 _MANY_PIECES: Final = 100
-_WIDE_CLASS: Final = re.compile(r"\[[^\]]*\\x[fF][fF]\]")
+_LAST_BYTE: Final = r"\xff"
 
 
 def _special_token_text(examined: Examination) -> Finding | None:
@@ -60,16 +65,28 @@ def _quoted_special_token(examined: Examination) -> Finding | None:
     grammar, constraint = examined.grammar, examined.constraint
     if grammar is None or constraint is None or not grammar.has_named_rules:
         return None
-    match = re.search(rf'"[^"\n]*?({SPECIAL_TEXT.pattern})[^"\n]*"', constraint.text)
-    if match is None:
+    found = next(_special_literals(constraint), None)
+    if found is None:
         return None
-    line, column = grammar.source.line_column(match.start())
+    name, offset = found
+    line, column = grammar.source.line_column(offset)
     sentence = catalogue_text(
-        "failures.sentence.special-token-text.grammar", name=quoted(match[1]), line=line, count=len(match[1])
+        "failures.sentence.special-token-text.grammar", name=quoted(name), line=line, count=len(name)
     )
-    place = FailurePlace(line=line, column=column, offset=match.start())
-    fix = catalogue_text("failures.fix.special-token-text.grammar", name=quoted(match[1]))
-    return Finding(Cause.SPECIAL_TOKEN_TEXT, sentence, match[1], fix=fix, places=(place,))
+    place = FailurePlace(line=line, column=column, offset=offset)
+    fix = catalogue_text("failures.fix.special-token-text.grammar", name=quoted(name))
+    return Finding(Cause.SPECIAL_TOKEN_TEXT, sentence, name, fix=fix, places=(place,))
+
+
+def _special_literals(constraint: RequestConstraint) -> Iterator[tuple[str, int]]:
+    """Yield the names of special tokens in the literals of a grammar, and where each literal begins."""
+    tokens = lex(constraint.text, NOTATIONS[constraint.notation].lex_line)
+    for is_literal, parts in groupby(tokens, key=lambda token: token.kind in _LITERAL):
+        literal = tuple(parts) if is_literal else ()
+        for part in literal:
+            match = SPECIAL_TEXT.search(constraint.text, part.start, part.end)
+            if match is not None and part.kind is TokenKind.LITERAL:
+                yield match[0], literal[0].start
 
 
 def _tokenizer_mismatch(examined: Examination) -> Finding | None:
@@ -188,14 +205,28 @@ def _encoding(examined: Examination) -> Finding | None:
         character > "\xff"
         and constraint is not None
         and not examined.is_json
-        and (wide := _WIDE_CLASS.search(constraint.text)) is not None
+        and (wide := next(_byte_classes(constraint), None)) is not None
     ):
-        return _encoding_finding(examined, "byte-class", legal, text=quoted(wide[0]), character=quoted(character))
+        return _encoding_finding(examined, "byte-class", legal, text=quoted(wide), character=quoted(character))
     if "\udc80" <= character <= "\udcff" and not is_in_character(data):
         return _encoding_finding(examined, "invalid", legal)
     if character == "\ufffd":
         return _encoding_finding(examined, "replacement", legal)
     return _decoded_twice(examined)
+
+
+def _byte_classes(constraint: RequestConstraint) -> Iterator[str]:
+    """Yield the character classes of a grammar that end with `\\xff`, as if they were about bytes."""
+    text = constraint.text
+    start, last = None, ""
+    for token in lex(text, NOTATIONS[constraint.notation].lex_line):
+        if token.kind is TokenKind.CLASS and token.nesting > 0:
+            start = token.start
+        elif token.kind is TokenKind.CLASS and token.nesting < 0:
+            if start is not None and last == _LAST_BYTE:
+                yield text[start : token.end]
+            start = None
+        last = text[token.start : token.end].lower()
 
 
 def _decoded_twice(examined: Examination) -> Finding | None:

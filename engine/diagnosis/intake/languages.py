@@ -1,12 +1,17 @@
 """Programs and grammars that describe a format and are recognised but not run: Pydantic, Zod, TypeScript, Lark, EBNF.
 
-The finding names the command that prints the schema.
+The finding names the command that prints the schema. Programs and Lark are recognised by the form of their lines, since
+there is no lexer of them. xgrammar's EBNF has the tokens of GBNF, and is read by its lexer.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
+
+from engine.notations import NOTATIONS
+from engine.notations.gbnf.lexer import tokens
 
 _PROGRAMS: Final = (
     ("pydantic", re.compile(r"^[ \t]*class (\w+)\((?:\w+\.)?(?:BaseModel|RootModel|SQLModel)\b", re.MULTILINE)),
@@ -28,14 +33,9 @@ _LARK_RULE: Final = re.compile(
 _LARK_SIGNS: Final = re.compile(
     r"^[ \t]*(?:%(?:import|ignore|declare|llguidance|regex|json)\b|\??start\b[^:\n]*:(?!:))", re.MULTILINE
 )
-_RULE: Final = re.compile(r"^[ \t]*[\w-]+[ \t]*::=", re.MULTILINE)
-_XGRAMMAR: Final = (
-    ("(=", re.compile(r"\(=")),
-    ("TagDispatch", re.compile(r"\bTagDispatch\s*\(")),
-    ("Token", re.compile(r"\b(?:Exclude)?Token\s*\(")),
-    ("Repeat", re.compile(r"\bRepeat\s*\(")),
-)
-_STRINGS: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*')
+_LOOKAHEAD: Final = "(="
+_FUNCTIONS: Final = {"TagDispatch": "TagDispatch", "Token": "Token", "ExcludeToken": "Token", "Repeat": "Repeat"}
+_BETWEEN: Final = frozenset(("blank", "line_end", "comment"))
 
 
 def program_of(text: str) -> tuple[str, str] | None:
@@ -57,14 +57,21 @@ def server_of_command(text: str) -> str | None:
 
 def is_lark(text: str) -> bool:
     """Return whether a text is a grammar of Lark, as llguidance reads it too."""
-    if _RULE.search(text) is not None:
+    if any(NOTATIONS["gbnf"].rule_starts(text)):
         return False
     return _LARK_SIGNS.search(text) is not None or len(_LARK_RULE.findall(text)) > 1
 
 
 def xgrammar_constructs(text: str) -> list[str]:
     """Return the constructs of a grammar that xgrammar's EBNF has and GBNF has not."""
-    if _RULE.search(text) is None:
+    rules = {name for name, _offset in NOTATIONS["gbnf"].rule_starts(text)}
+    if not rules:
         return []
-    bare = _STRINGS.sub("", text)
-    return [name for name, pattern in _XGRAMMAR if pattern.search(bare) is not None]
+    found = set()
+    for token, following in pairwise(token for token in tokens(text) if token.kind not in _BETWEEN):
+        name = text[token.start : token.end]
+        if token.kind == "name" and following.kind == "open" and name not in rules:
+            found.add(_FUNCTIONS.get(name, ""))
+        elif token.kind == "open" and text.startswith(_LOOKAHEAD, token.start):
+            found.add(_LOOKAHEAD)
+    return [construct for construct in dict.fromkeys((_LOOKAHEAD, *_FUNCTIONS.values())) if construct in found]

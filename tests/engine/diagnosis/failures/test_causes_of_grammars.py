@@ -41,6 +41,8 @@ def case_of(grammar, notation="gbnf", output=None, log="", **fields):
         ('root ::= [0-9] (b? b? b? b? b? [0-9])*\nb ::= "b"', "state-explosion", "root"),
         ('root ::= "x"{0,9000}', "unsupported-construct", "repetition"),
         ('root ::= "<|im_start|>" [a-z]+', "special-token-text", "<|im_start|>"),
+        ('root ::= "a" # "<|im_start|>"', "unknown", ""),
+        ('root ::= ["] [a-z] </s> ["] "b"', "unknown", ""),
         ('root ::= "a', "grammar-error", "gbnf-unclosed-literal"),
         ('root ::= "a"', "unknown", ""),
     ],
@@ -153,6 +155,8 @@ def test_a_stage_before_the_grammar_can_leave_no_token():
         ("[a-z]+ [a-z]+", "regex", "cat▁dog", "tokenizer-mismatch", "▁"),
         ("[a-z]+ [a-z]+", "regex", "catĠdog", "tokenizer-mismatch", "Ġ"),
         ('root ::= "<t>" any+ "</t>"\nany ::= [\\x1f-\\xff]', "gbnf", "<t>東京</t>", "encoding", "byte-class"),
+        ("<t>[\\x1f-\\xff]+", "regex", "<t>東京", "encoding", "byte-class"),
+        ('root ::= "<t>" [a-z]+ # not [\\x1f-\\xff]', "gbnf", "<t>東京", "schema-violation", "pattern"),
         ("[a-zé]+", "regex", "cafÃ©", "encoding", "decoded-twice"),
         ("[a-z]+", "regex", "\ufeffabc", "encoding", "byte-order-mark"),
         ("[a-z]+!", "regex", "abc\ufffd", "encoding", "replacement"),
@@ -164,6 +168,12 @@ def test_a_stage_before_the_grammar_can_leave_no_token():
 def test_tokens_and_characters_can_be_the_cause(grammar, notation, output, cause, detail):
     found = diagnose(case_of(grammar, notation, output))
     assert (found.cause, found.detail) == (cause, detail)
+
+
+@pytest.mark.parametrize(("pattern", "is_slow"), [("[a{]{10000}", True), ("[a{10000}]", False), ("a\\{10000}", False)])
+def test_counts_in_classes_and_behind_backslashes_cost_nothing(pattern, is_slow):
+    found = diagnose(case_of(json.dumps({"type": "string", "pattern": f"^{pattern}$"}), "json_schema"))
+    assert (found.cause is Cause.SLOW_COMPILE) is is_slow
 
 
 def test_raw_pieces_and_unknown_ids_show_another_tokenizer():

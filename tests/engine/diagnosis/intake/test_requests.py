@@ -9,6 +9,7 @@ import pytest
 from engine.compile import compile_grammar
 from engine.diagnosis.case import FailureCase, Message
 from engine.diagnosis.intake import PastedText, TextKind, ignored_places, read_failure, read_intake
+from engine.diagnosis.intake.languages import is_lark, xgrammar_constructs
 
 SCHEMA = {"type": "object", "properties": {"b": {"type": "string"}, "a": {"type": "integer"}}, "required": ["b"]}
 OTHER = {"type": "object", "properties": {"city": {"const": "Bern"}}, "required": ["city"]}
@@ -473,3 +474,19 @@ def test_an_object_without_a_keyword_is_never_taken_for_a_schema_silently():
 def test_a_request_of_a_known_kind_is_read_whatever_it_has():
     case = read_failure([PastedText('{"foo": 1}', TextKind.REQUEST)])
     assert case == FailureCase()
+
+
+@pytest.mark.parametrize(
+    ("grammar", "constructs"),
+    [
+        ('root ::= TagDispatch(("<f>", a))\na ::= "x"', ["TagDispatch"]),
+        ('root ::= Repeat\n("c", 1, 2) (= "b")', ["(=", "Repeat"]),
+        ("root ::= ExcludeToken(1) | Token(2)", ["Token"]),
+        ('root ::= "Token(" [(="] # Repeat(', []),
+        ('root ::= Token ("a")\nToken ::= "b"', []),
+        ("Token(1)", []),
+    ],
+)
+def test_constructs_of_xgrammar_are_found_among_the_tokens_of_rules(grammar, constructs):
+    assert xgrammar_constructs(grammar) == constructs
+    assert not is_lark(grammar)
