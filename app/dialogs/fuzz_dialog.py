@@ -68,6 +68,7 @@ class FuzzPage(WorkPage):
 
     def __init__(self) -> None:
         super().__init__("fuzz", DifferencesModel())
+        self.run_button.setProperty("role", "primary")
         self.texts, self.seed = QSpinBox(), QSpinBox()
         self.texts.setRange(1, _MOST_TEXTS)
         self.texts.setValue(_TEXTS)
@@ -122,7 +123,7 @@ class FuzzDialog(QDialog):
         self.page = FuzzPage()
         self.test_button = push_button(ui_text("dialogs.check.keep_test"), ui_text("dialogs.fuzz.keep_tip"))
         self.copy_button = push_button(ui_text("dialogs.fuzz.copy"), ui_text("dialogs.fuzz.copy_tip"))
-        close = push_button(ui_text("common.button.close"), role="primary")
+        close = push_button(ui_text("common.button.close"))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_M)

@@ -83,6 +83,7 @@ class ReduceDialog(QDialog):
         self.resize(820, 620)
         self.by_engine = QRadioButton(ui_text("dialogs.reduce.engine"))
         self.by_server = QRadioButton(ui_text("dialogs.reduce.server"))
+        self._choices = QGridLayout()
         self.engine = QComboBox()
         self.texts = QComboBox()
         self.address, self.model, self.key = QLineEdit(), QLineEdit(), QLineEdit()
@@ -116,6 +117,8 @@ class ReduceDialog(QDialog):
         if not has_engine:
             self.engine.addItem(ui_text("dialogs.reduce.no_engine"), "")
         self.by_engine.setEnabled(has_engine)
+        self.texts.setVisible(has_engine)
+        self._choices.addWidget(self.engine, 0, 1, 1, 1 if has_engine else 3)
         (self.by_engine if has_engine else self.by_server).setChecked(True)
         self._enable()
 
@@ -231,7 +234,7 @@ class ReduceDialog(QDialog):
         inner = QVBoxLayout(well)
         inner.setContentsMargins(2, 2, 2, 2)
         inner.addWidget(self.grammar)
-        grid, work, buttons = QGridLayout(), QHBoxLayout(), QHBoxLayout()
+        grid, work, buttons = self._choices, QHBoxLayout(), QHBoxLayout()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_L, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_S)

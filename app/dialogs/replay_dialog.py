@@ -725,6 +725,7 @@ class ReplayDialog(QDialog):
         column.setSpacing(theme.SPACE_XS)
         column.addWidget(self.tokens_title)
         column.addWidget(self._tokens_frame, 1)
+        column.addStretch()
         self.scores, self.engines = ScoresPage(), EnginesPage()
         self.scores.wanted.connect(self._ask_scores)
         self.scores.token_chosen.connect(self._show_token)

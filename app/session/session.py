@@ -400,7 +400,11 @@ class Session(QObject):
     def _on_died(self, group: JobGroup, exit_code: int, lost: Any, restarted: bool) -> None:
         name, cause = ui_text(f"session.process.{group.name}"), _cause(exit_code)
         details = post_mortem(group.name, cause, lost)
-        if restarted:
+        if exit_code == KILLED_AFTER_GRACE:  # what was cancelled, such as a model that loads, is all that ended
+            text = ui_text("session.notification.process_replaced", process=name, cause=cause)
+            self._revive(group)
+            self.notification_raised.emit(Notification("window", text, details, severity="hint"))
+        elif restarted:
             text = ui_text("session.notification.process_restarted", process=name, cause=cause)
             self._revive(group)
             self.notification_raised.emit(Notification("window", text, details, severity="warning"))
