@@ -160,10 +160,7 @@ def _stop_token(examined: Examination) -> Finding | None:
     is_filtered = finish is FinishReason.FILTER
     key = "filter" if is_filtered else "text" if examined.data else "empty"
     evidence = [catalogue_text(f"failures.evidence.finish_{'filter' if is_filtered else 'stop'}")]
-    if examined.case.stop:
-        evidence.append(
-            catalogue_text("failures.evidence.stop_strings", texts=", ".join(map(shown, examined.case.stop)))
-        )
+    evidence += _what_ended(examined)
     return Finding(
         Cause.STOP_TOKEN,
         catalogue_text(
@@ -174,6 +171,29 @@ def _stop_token(examined: Examination) -> Finding | None:
         evidence=tuple(evidence),
         places=(output_place(examined, len(examined.data)),),
     )
+
+
+def _what_ended(examined: Examination) -> Iterator[str]:
+    """Yield what ended the output as the response says, the ends of the request, and how the tokenizer differs."""
+    case = examined.case
+    ended_by, ids = case.stopped_by, case.stop_ids
+    if ended_by and ended_by not in case.stop and ended_by.isascii() and ended_by.isdecimal():
+        ids = (int(ended_by), *(one for one in ids if one != int(ended_by)))
+        yield catalogue_text("failures.evidence.ended_by_id", id=ended_by)
+    elif ended_by:
+        yield catalogue_text("failures.evidence.ended_by_string", text=shown(ended_by))
+        stopped = examined.data + ended_by.encode("utf-8", "surrogateescape")
+        if examined.is_prefix and examined.reach(stopped) == len(stopped):
+            yield catalogue_text("failures.evidence.stop_string_is_legal", text=shown(ended_by))
+    if case.stop and ended_by not in case.stop:
+        yield catalogue_text("failures.evidence.stop_strings", texts=", ".join(map(shown, case.stop)))
+    if case.stop_ids:
+        yield catalogue_text("failures.evidence.stop_ids", ids=", ".join(map(str, case.stop_ids)))
+    own = frozenset() if examined.tokens_from is None else examined.tokens_from.vocabulary.eos_ids
+    if own and (others := [one for one in ids if one not in own]):
+        yield catalogue_text(
+            "failures.evidence.other_end_ids", ids=", ".join(map(str, others)), own=", ".join(map(str, sorted(own)))
+        )
 
 
 def _eos_refused(examined: Examination) -> Finding | None:
@@ -190,7 +210,12 @@ def _eos_refused(examined: Examination) -> Finding | None:
         return None
     where = where_in_output(examined, examined.legal)
     sentence = catalogue_text("failures.sentence.eos-refused.text", where=where, text=shown(examined.rest.lstrip()))
-    return Finding(Cause.EOS_REFUSED, sentence, places=(output_place(examined, examined.legal),))
+    return Finding(
+        Cause.EOS_REFUSED,
+        sentence,
+        evidence=tuple(_what_ended(examined)),
+        places=(output_place(examined, examined.legal),),
+    )
 
 
 def _is_value_closed(examined: Examination) -> bool:

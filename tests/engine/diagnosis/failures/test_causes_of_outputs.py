@@ -11,6 +11,9 @@ from engine.diagnosis.failures.diagnose import diagnose
 from engine.diagnosis.failures.diagnosis import Cause
 from engine.diagnosis.failures.rules import all_fixes
 from engine.diagnosis.failures.tolerant_json import apply_edits
+from engine.diagnosis.verdicts.replay import TokenSource
+from engine.source.catalogue import catalogue_text
+from engine.vocabulary import Vocabulary
 
 PERSON = json.dumps(
     {
@@ -27,9 +30,10 @@ PERSON = json.dumps(
 )
 
 
-def cause_of(output, grammar=PERSON, notation="json_schema", **fields):
+def cause_of(output, grammar=PERSON, notation="json_schema", token_source=None, **fields):
     constraints = (RequestConstraint(notation, grammar),)
-    return diagnose(FailureCase(constraints=constraints, output=output.encode(), **fields))
+    case = FailureCase(constraints=constraints, output=output.encode(), **fields)
+    return diagnose(case, token_source=token_source)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +88,51 @@ def test_the_cause_follows_from_the_text(output, cause, detail):
 )
 def test_the_finish_reason_decides_about_a_legal_prefix(finish, cause):
     assert cause_of('{"name": "Ada", ', finish=finish).cause == cause
+
+
+NUMBERS = Vocabulary([b"1", b",", None, None], eos_ids=[2])
+
+
+def said(key, **fields):
+    """Return an evidence of the catalogue."""
+    return catalogue_text(f"failures.evidence.{key}", **fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected", "missing"),
+    [
+        (
+            {"stopped_by": ",", "stop": (",", ";")},
+            [said("ended_by_string", text="`,`"), said("stop_string_is_legal", text="`,`")],
+            [said("stop_strings", texts="`,`, `;`")],
+        ),
+        (
+            {"stopped_by": "1", "stop": ("1",)},
+            [said("ended_by_string", text="`1`")],
+            [said("ended_by_id", id="1"), said("stop_string_is_legal", text="`1`")],
+        ),
+        (
+            {"stopped_by": "3", "stop_ids": (3,)},
+            [said("ended_by_id", id="3"), said("stop_ids", ids="3"), said("other_end_ids", ids="3", own="2")],
+            [said("ended_by_string", text="`3`")],
+        ),
+        ({"stopped_by": "2"}, [said("ended_by_id", id="2")], [said("other_end_ids", ids="2", own="2")]),
+        ({"stop": (";",)}, [said("stop_strings", texts="`;`")], []),
+    ],
+)
+def test_what_ended_an_output_too_early_is_evidence(fields, expected, missing):
+    found = cause_of("1", "1(,2){2}", "regex", token_source=TokenSource(NUMBERS), finish=FinishReason.STOP, **fields)
+    assert found.cause is Cause.STOP_TOKEN
+    assert set(expected) <= set(found.evidence)
+    assert not set(missing) & set(found.evidence)
+
+
+def test_an_end_id_that_the_tokenizer_has_not_explains_why_a_model_went_on():
+    fields = {"token_source": TokenSource(NUMBERS), "stopped_by": "3", "finish": FinishReason.STOP}
+    found = cause_of("yes\n\nBecause", "(yes|no)", "regex", **fields)
+    assert found.cause is Cause.EOS_REFUSED
+    assert said("ended_by_id", id="3") in found.evidence
+    assert said("other_end_ids", ids="3", own="2") in found.evidence
 
 
 def test_a_used_up_budget_is_a_finish_reason():
