@@ -22,6 +22,7 @@ from app.workers.protocol import Failed
 from app.workers.requests.compile import (
     CompileAnswer,
     CompileRequest,
+    CountStacks,
     DescribeAnswer,
     DescribeRequest,
     Diagnosed,
@@ -29,6 +30,7 @@ from app.workers.requests.compile import (
     FormatRequest,
     LintAnswer,
     LintRequest,
+    StackCounts,
 )
 from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
 from app.workers.requests.layout import LayOut, LayOutPlainly
@@ -154,7 +156,7 @@ class Compiling(QObject):
     def compile_now(self) -> None:
         """Compile the current text without waiting for more keys."""
         self._timer.stop()
-        self._compile.cancel(lambda request: isinstance(request, DescribeRequest))  # their text is outdated
+        self._compile.cancel(lambda request: isinstance(request, DescribeRequest | CountStacks))  # outdated texts
         self._lint()  # before the compile, which takes longer: the findings of both are shown together
         request = self.request()
         asked = self._compile.ask(request, self)
@@ -241,6 +243,18 @@ class Compiling(QObject):
         if self._describes and self._last_good is not None:
             compiled = self._last_good.request
             self._compile.ask(DescribeRequest(compiled), self).then(partial(self._on_described, compiled.text))
+
+    def count_stacks(
+        self, request: CountStacks, show: Callable[[StackCounts], object], stop: Callable[[], object]
+    ) -> None:
+        """Request the stacks after each token of a text.
+
+        Args:
+            request: the request.
+            show: receives the answer.
+            stop: called if there will be none.
+        """
+        self._compile.ask(request, self).then(show).lost(lambda _lost: stop())
 
     def lay_out(self, request: LayoutRequest) -> None:
         """Request positions for a graph."""

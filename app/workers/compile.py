@@ -6,17 +6,21 @@ seventh of the time in which this process starts.
 
 from __future__ import annotations
 
+import codecs
 import pickle
 import time
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from app.graph.match.folding import fold_characters
 from app.graph.match.regions import FOLDED_BEYOND, regions_of
-from app.workers.grammar_position import PositionReader
+from app.workers.bounded_work import TooMuchWorkError, bounded_work
+from app.workers.grammar_position import DRAWING_WORK, PositionReader
 from app.workers.loop import Handler, Job, handles
 from app.workers.requests.compile import (
     CompileAnswer,
     CompileRequest,
+    CountStacks,
     DescribeAnswer,
     DescribeRequest,
     Diagnosed,
@@ -24,6 +28,7 @@ from app.workers.requests.compile import (
     FormatRequest,
     LintAnswer,
     LintRequest,
+    StackCounts,
 )
 from app.workers.requests.export import ExportRequest, ListExports
 from engine.compile import compile_grammar
@@ -35,6 +40,7 @@ from engine.source import CancelToken, GrammarError, LimitExceededError, SourceT
 if TYPE_CHECKING:
     from app.workers.requests.export import ExportAnswer, ExportList
     from engine.compile import CompiledGrammar
+    from engine.diagnosis.targets.llama_stacks import StackCounter
 
 
 class CompileHandler(Handler):
@@ -44,6 +50,8 @@ class CompileHandler(Handler):
         super().__init__()
         self._request: CompileRequest | None = None
         self._positions: PositionReader | None = None  # of the last grammar that compiled
+        self._counted: CompileRequest | None = None  # the grammar of the counter
+        self._counter: StackCounter | None = None
 
     def _positions_of(self, request: CompileRequest, cancel: CancelToken) -> PositionReader:
         if self._positions is None or self._request != request:
@@ -136,3 +144,28 @@ class CompileHandler(Handler):
                 rewrites=request.rewrites,
             )
         return LintAnswer(found)
+
+    @handles(CountStacks)
+    def _count_stacks(self, request: CountStacks, job: Job) -> StackCounts:
+        with job.cancel.scope():
+            if self._counted != request.compiled:
+                self._counter, self._counted = _stack_counter(request.compiled), request.compiled
+            if self._counter is None:
+                return StackCounts(())
+            decoder = codecs.getincrementaldecoder("utf-8")("replace")
+            texts = [decoder.decode(token) for token in request.tokens]
+            counts = self._counter.counts("".join(texts))
+        ends = accumulate(map(len, texts))
+        return StackCounts(tuple(counts[end] if end < len(counts) else None for end in ends))
+
+
+def _stack_counter(compiled: CompileRequest) -> StackCounter | None:
+    """Return a counter of the stacks of llama.cpp; None if it cannot have the grammar, or if that is much work."""
+    from engine.diagnosis.targets.cost import stack_counter  # start-up time: for the first timeline
+
+    try:
+        with bounded_work(DRAWING_WORK):
+            # Compiled anew, because what a used grammar has computed already would count no turns.
+            return stack_counter(compile_grammar(compiled.notation, compiled.text, compiled.options))
+    except TooMuchWorkError:
+        return None

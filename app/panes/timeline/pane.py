@@ -1,9 +1,9 @@
 """The timeline: measurements of every step of the shown path.
 
-Four strips share one scale of steps: the allowed mass Z, the entropy of the model, the number of allowed tokens, and
-the time of the mask. Marks above them show forced steps, illegal ones, and the worst. Steps after the current one are
-pale. A click or an arrow key goes to a step; one button goes to the step at which the grammar removed most of the
-model's mass.
+The strips share one scale of steps: the allowed mass Z, the entropy of the model, the number of allowed tokens, the
+time of the mask, and the stacks of llama.cpp, which are counted only while the timeline is visible. Marks above them
+show forced steps, illegal ones, and the worst. Steps after the current one are pale. A click or an arrow key goes to a
+step; one button goes to the step at which the grammar removed most of the model's mass.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from engine.decoding.values import Step, StepOrigin, Trace
 Role = theme.Role
 _BARS_UP_TO = 400  # steps; more are narrower than a pixel, and drawn as a curve
 _SIDE = 128  # pixels at the left, for names and scales
-_MIN_STRIP_HEIGHT = 22  # pixels: without space for four such strips, the last ones are hidden
+_MIN_STRIP_HEIGHT = 18  # pixels: without space for all strips, the last ones are hidden
 _PALE = 0.35
 _MIN_BAR_HEIGHT = 0.03  # of a strip's height: the minimum height of a known value
 _NO_MAXIMUM = 16_777_215  # Qt's QWIDGETSIZE_MAX, which PySide does not export
@@ -42,7 +42,7 @@ class TimelineRow:
 
     Attributes:
         id: the name of its texts in the catalogue.
-        value: the value of a step; None if unknown.
+        value: the value of a step with a number of stacks; None if unknown.
         text: a value in words.
         role: its colour.
         least_top: the smallest end of its scale.
@@ -50,7 +50,7 @@ class TimelineRow:
     """
 
     id: str
-    value: Callable[[Step], float | None]
+    value: Callable[[Step, int | None], float | None]
     text: Callable[[float], str]
     role: Role
     least_top: float
@@ -71,9 +71,13 @@ class TimelineRow:
         return math.log10(1 + value) if self.is_logarithmic else value
 
 
-def _of_the_model(value: Callable[[Step], float | None]) -> Callable[[Step], float | None]:
+def _of_the_model(value: Callable[[Step], float | None]) -> Callable[[Step, int | None], float | None]:
     """Restrict a value to steps at which the model was called."""
-    return lambda step: value(step) if step.was_queried else None
+    return lambda step, _stacks: value(step) if step.was_queried else None
+
+
+def _count(value: float) -> str:
+    return f"{round(value):,}"
 
 
 ROWS = (
@@ -93,18 +97,26 @@ ROWS = (
     ),
     TimelineRow(
         "allowed",
-        lambda step: float(step.allowed),
-        lambda value: f"{round(value):,}",
+        lambda step, _stacks: float(step.allowed),
+        _count,
         Role.ACCENT,
         10.0,
         is_logarithmic=True,
     ),
     TimelineRow(
         "mask",
-        lambda step: step.mask_us,
+        lambda step, _stacks: step.mask_us,
         lambda value: duration(value / 1e6),
         Role.LIVE,
         10.0,
+        is_logarithmic=True,
+    ),
+    TimelineRow(
+        "stacks",
+        lambda _step, stacks: stacks,
+        _count,
+        Role.TARGET,
+        48.0,  # `MANY_STACKS` of the cost of a grammar, which is slow from there: a full bar
         is_logarithmic=True,
     ),
 )
@@ -116,7 +128,9 @@ def steps_of(trace: Trace) -> tuple[Step, ...]:
     return tuple(nodes[node_id] for node_id in trace.path)
 
 
-def values_of(row: TimelineRow, steps: tuple[Step, ...], illegal: frozenset[int]) -> list[float | None]:
+def values_of(
+    row: TimelineRow, steps: tuple[Step, ...], illegal: frozenset[int], stacks: tuple[int | None, ...]
+) -> list[float | None]:
     """Return the values of a strip; None for an unknown one.
 
     Args:
@@ -124,9 +138,13 @@ def values_of(row: TimelineRow, steps: tuple[Step, ...], illegal: frozenset[int]
         steps: the steps of the shown path.
         illegal: the indices of the illegal steps. After one that the user did not force, nothing is known of steps that
             were not generated.
+        stacks: the stacks after each step; None if unknown. It may be shorter.
     """
     broken = min((index for index in illegal if steps[index].origin != StepOrigin.FORCED_BY_USER), default=len(steps))
-    return [None if index > broken and not step.was_queried else row.value(step) for index, step in enumerate(steps)]
+    return [
+        None if index > broken and not step.was_queried else row.value(step, count)
+        for index, (step, count) in enumerate(zip(steps, (*stacks, *[None] * len(steps)), strict=False))
+    ]
 
 
 def worst_of(steps: tuple[Step, ...]) -> int | None:
@@ -140,9 +158,11 @@ class TimelinePane(QFrame):
 
     Signals:
         node_clicked(step id): go to right after this step.
+        stacks_wanted(): steps are visible whose stacks may be unknown.
     """
 
     node_clicked = Signal(int)
+    stacks_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -151,6 +171,7 @@ class TimelinePane(QFrame):
         self.setAccessibleName(ui_text("timeline.name"))
         self._trace, self._ended = Trace(), ""
         self._steps: tuple[Step, ...] = ()
+        self._stacks: tuple[int | None, ...] = ()
         self._is_read = False
         self._plot: TimelinePlot | None = None
         self._library = DeferredImport(PLOTS, self)
@@ -191,6 +212,17 @@ class TimelinePane(QFrame):
         if was_empty or not trace.path:
             self._read()
         self._draw_soon()
+
+    def show_stacks(self, counts: tuple[int | None, ...]) -> None:
+        """Show the stacks of llama.cpp after each step, in a strip of their own; without any there is no strip."""
+        if counts != self._stacks:
+            self._stacks = counts
+            self._draw_soon()
+
+    @property
+    def rows(self) -> tuple[TimelineRow, ...]:
+        """Return the strips; that of the stacks is the last."""
+        return ROWS if self._stacks else ROWS[:-1]
 
     def _read(self) -> None:
         """Read the steps of the path, and summarise them."""
@@ -257,8 +289,10 @@ class TimelinePane(QFrame):
             self._plot.clicks.stepped.connect(self._go)
             self._plot.clicks.tip_of = self.tip_of
             self._pages.addWidget(self._plot.widget)
-        self._plot.fit(self._pages.height())
-        self._plot.draw(self._steps, self.current, worst_of(self._steps), frozenset(self._illegal()))
+        self.stacks_wanted.emit()
+        self._plot.fit(self._pages.height(), len(self.rows))
+        illegal = frozenset(self._illegal())
+        self._plot.draw(self._steps, self.current, worst_of(self._steps), illegal, self._stacks)
         self._pages.setCurrentIndex(1)
 
     def _show_failure(self, reason: str) -> None:
@@ -274,8 +308,9 @@ class TimelinePane(QFrame):
         step = self._steps[index]
         token = token_text(step.token, step.name, step.token_id)
         lines = [ui_text("timeline.step", step=index + 1, token=token)]
-        known = {row.name: values_of(row, self._steps, frozenset(self._illegal()))[index] for row in ROWS}
-        lines += [f"{row.name} {row.text(value)}" for row in ROWS if (value := known[row.name]) is not None]
+        illegal = frozenset(self._illegal())
+        known = {row.name: values_of(row, self._steps, illegal, self._stacks)[index] for row in self.rows}
+        lines += [f"{row.name} {row.text(value)}" for row in self.rows if (value := known[row.name]) is not None]
         if unknown := [name for name, value in known.items() if value is None]:
             lines.append(f"{', '.join(unknown)}: {ui_text('timeline.fragment.unknown')}")
         if step.forced:
@@ -394,14 +429,21 @@ class TimelinePlot:
         left = view.mapViewToScene(QPointF(-0.5, 0)).x()
         return -1 if self.widget.mapToScene(position.toPoint()).x() < left else math.floor(x + 0.5)
 
-    def fit(self, height: int) -> None:
-        """Show as many strips as fit."""
-        self.shown = max(1, min(len(ROWS), height // _MIN_STRIP_HEIGHT))
+    def fit(self, height: int, rows: int) -> None:
+        """Show as many of the first `rows` strips as fit."""
+        self.shown = max(1, min(rows, height // _MIN_STRIP_HEIGHT))
         for number, item in enumerate(self.strips):
             item.setVisible(number < self.shown)
             self.widget.ci.layout.setRowMaximumHeight(number, _NO_MAXIMUM if number < self.shown else 0)
 
-    def draw(self, steps: tuple[Step, ...], current: int | None, worst: int | None, illegal: frozenset[int]) -> None:
+    def draw(
+        self,
+        steps: tuple[Step, ...],
+        current: int | None,
+        worst: int | None,
+        illegal: frozenset[int],
+        stacks: tuple[int | None, ...],
+    ) -> None:
         """Draw steps.
 
         Args:
@@ -409,13 +451,14 @@ class TimelinePlot:
             current: the index of the step that was taken last; None before the first.
             worst: the index of the worst step, if any.
             illegal: the indices of the illegal steps.
+            stacks: as in `values_of`.
         """
         self.widget.setBackground(theme.colour(Role.PANEL))
         last = -1 if current is None else current
         tops = []
         for number, (row, item) in enumerate(zip(ROWS[: self.shown], self.strips, strict=False)):
             item.clear()
-            values = values_of(row, steps, illegal)
+            values = values_of(row, steps, illegal, stacks)
             known = [value for value in values if value is not None]
             top = row.height(max(row.least_top, *known, 0.0))
             tops.append(top)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from app.catalogue import ui_text
@@ -9,11 +11,28 @@ from app.commands import command
 from app.display_text import end_text
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.widgets.lazy import Lazy
+from app.workers.requests.compile import CountStacks, StackCounts
 from app.workers.requests.decode import DecodeView, GoTo
 from engine.decoding.values import Trace
 
 if TYPE_CHECKING:
     from app.panes.timeline.pane import TimelinePane
+
+
+@dataclass(frozen=True, slots=True)
+class _CountedPath:
+    """The stacks after each token of a path."""
+
+    request: CountStacks
+    counts: tuple[int | None, ...]
+
+    def along(self, request: CountStacks) -> tuple[int | None, ...]:
+        """Return the counts as far as another path has the same tokens; None for the others of this one."""
+        if request.compiled != self.request.compiled:
+            return ()
+        pairs = zip(request.tokens, self.request.tokens, strict=False)
+        same = next((index for index, (one, other) in enumerate(pairs) if one != other), len(request.tokens))
+        return (*self.counts[:same], *[None] * len(self.counts[same:]))
 
 
 class TimelinePresenter(PanePresenter):
@@ -22,6 +41,8 @@ class TimelinePresenter(PanePresenter):
     def __init__(self, context: PaneContext) -> None:
         super().__init__(context)
         self.view: Lazy[TimelinePane] = Lazy(self._make)
+        self._counted: _CountedPath | None = None
+        self._is_counting = False
         self.session.decoding.view_changed.connect(self._show)
         context.commands.add(self, self.session.step_allowed_changed)
 
@@ -31,11 +52,37 @@ class TimelinePresenter(PanePresenter):
         view, decoding = TimelinePane(), self.session.decoding
         view.show_trace(*_timeline_of(decoding.view))
         view.node_clicked.connect(lambda node_id: decoding.ask(GoTo(node_id)))
+        view.stacks_wanted.connect(self._count_stacks)
         return view
 
     def _show(self, shown: DecodeView) -> None:
         if self.view.built is not None:
             self.view.built.show_trace(*_timeline_of(shown))
+
+    def _count_stacks(self) -> None:
+        """Show the known stacks of the path, and request the others; one request is pending at a time."""
+        request = self._stacks_request()
+        counted = self._counted
+        self.view.get().show_stacks(() if request is None or counted is None else counted.along(request))
+        if request is not None and not self._is_counting and (counted is None or request != counted.request):
+            self._is_counting = True
+            self.session.compiling.count_stacks(request, partial(self._show_stacks, request), self._stop_counting)
+
+    def _stacks_request(self) -> CountStacks | None:
+        """Return the request about the shown path; None if the grammar does not read all of it."""
+        shown, drawn = self.session.decoding.view, self.session.compiling.last_good
+        if drawn is None or drawn.request.revision != shown.grammar_revision or shown.pipeline.zones is not None:
+            return None
+        steps = {node.id: node.step for node in shown.trace.nodes}
+        taken = (steps[node_id] for node_id in shown.trace.path)
+        return CountStacks(drawn.request, tuple(b"" if step.name else step.token or b"" for step in taken))
+
+    def _show_stacks(self, request: CountStacks, found: StackCounts) -> None:
+        self._is_counting, self._counted = False, _CountedPath(request, found.counts)
+        self._count_stacks()
+
+    def _stop_counting(self) -> None:
+        self._is_counting = False
 
     @property
     def worst_refusal(self) -> str:

@@ -128,3 +128,23 @@ class LintAnswer:
     """The findings about a text for an engine, in source order."""
 
     found: tuple[TargetFinding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CountStacks(WorkerRequest["StackCounts"]):
+    """Count the stacks that llama.cpp would hold after each token of a text.
+
+    Attributes:
+        compiled: a grammar that compiled.
+        tokens: the bytes of the tokens; empty for one without text.
+    """
+
+    compiled: CompileRequest
+    tokens: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StackCounts:
+    """The stacks after each token, None where they are unknown; none at all if llama.cpp cannot have the grammar."""
+
+    counts: tuple[int | None, ...]

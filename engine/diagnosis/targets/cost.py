@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.diagnosis.targets.findings import TargetRewrite
-from engine.diagnosis.targets.llama_stacks import RuleStacks, StackGrowth, stack_growth
+from engine.diagnosis.targets.llama_stacks import RuleStacks, StackCounter, StackGrowth, stack_growth
 from engine.diagnosis.test_strings.suggestions import random_texts
 from engine.export.schema.settings import NumberSpelling
 from engine.export.text.conversion import rules_of
@@ -220,6 +220,17 @@ def _schema_stacks(
             part.name for part, span, _ in outline if ends.get(span.end, -1) in (span.start, part.span.start)
         )
     return growths, names
+
+
+def stack_counter(compiled: CompiledGrammar) -> StackCounter | None:
+    """Return a counter of the stacks of a grammar, or of its export to GBNF; None if llama.cpp cannot have it."""
+    grammar = compiled.grammar
+    if compiled.is_empty or compiled.automaton.token_elements or (grammar is not None and _has_conditions(grammar)):
+        return None
+    try:
+        return StackCounter(grammar or rules_of(compiled, NumberSpelling.PLAIN).grammar)
+    except (GrammarError, LimitExceededError, RecursionError):
+        return None
 
 
 def _samples(compiled: CompiledGrammar) -> list[bytes]:

@@ -5,6 +5,8 @@ no common parts, and a mask is computed once for each. Releases until 2024 did n
 grammar multiplies them. This follows its plain rules over a text, or over the characters that most stacks accept, and
 counts both the stacks and the parses, of which several may have equal stacks.
 
+`stack_growth` describes a text as a whole, and `StackCounter` follows a text that grows with each step.
+
 The time is that of this walk, which advances the same stacks in the same order as llama.cpp, in Python: it compares the
 rules of a grammar with each other, and not the engines.
 """
@@ -18,10 +20,12 @@ from typing import Final, NamedTuple
 
 from engine.grammar import Grammar
 from engine.notations.gbnf.plain_rules import Element, ElementType, plain_rules
+from engine.source import checkpoint
 
 MOST_STACKS: Final = 4_000
 STEPS: Final = 24
 _WORK: Final = 60_000
+_WORK_OF_STEPS: Final = 100_000  # of a text that grows: 0.1 seconds for all of it
 _DEEPEST: Final = 120
 _LONGEST: Final = 400  # characters of a text
 
@@ -82,13 +86,22 @@ _Stacks = dict[_Stack, int]
 
 
 class _Parser:
-    def __init__(self, grammar: Grammar) -> None:
+    def __init__(self, grammar: Grammar, most_work: int = _WORK) -> None:
         plain = plain_rules(grammar)
         self.numbers = {rule.name: index for index, rule in enumerate(plain)}
         self.names = [rule.name for rule in plain]
         self.origins = [rule.origin or rule.name for rule in plain]
         self.alternatives = [self._alternatives(rule.elements) for rule in plain]
-        self._work = 0
+        self._start = self.numbers.get(grammar.start)
+        self._work, self._most_work = 0, most_work
+        self.has_dropped = False  # whether a bound left out stacks
+
+    def begin(self) -> _Stacks:
+        """Return the stacks before the first character, without earlier work; none if the first rule is missing."""
+        self._work, self.has_dropped, start = 0, False, self._start
+        if start is None:
+            return {}
+        return self.expand({((start, number, 0),): 1 for number in range(len(self.alternatives[start]))})
 
     def _alternatives(self, elements: tuple[Element, ...]) -> list[list[_Item]]:
         made: list[list[_Item]] = [[]]
@@ -114,10 +127,11 @@ class _Parser:
         """Return the stacks whose top is a class of characters, each with the number of ways to it."""
         found: _Stacks = {}
         todo = list(reversed(stacks.items()))
-        while todo and len(found) < MOST_STACKS and self._work < _WORK:
+        while todo and len(found) < MOST_STACKS and self._work < self._most_work:
             stack, ways = todo.pop()
             self._work += 1
             if len(stack) > _DEEPEST:
+                self.has_dropped = True
                 continue
             if not stack:
                 found[stack] = found.get(stack, 0) + ways
@@ -133,6 +147,7 @@ class _Parser:
                 continue
             rest = (*stack[:-1], (rule, alternative, index + 1)) if index + 1 < len(items) else stack[:-1]
             todo += [((*rest, (item.rule, number, 0)), ways) for number in range(len(self.alternatives[item.rule]))]
+        self.has_dropped |= bool(todo)
         return found
 
     def top(self, stack: _Stack) -> _Item | None:
@@ -157,6 +172,7 @@ class _Parser:
             for name in self.rules_of(stack):
                 times[name] += took
             if len(after) >= MOST_STACKS:
+                self.has_dropped = True
                 break
         return after
 
@@ -192,11 +208,10 @@ def stack_growth(grammar: Grammar, data: bytes = b"") -> StackGrowth | None:
         LimitExceededError: the grammar has too many plain rules.
     """
     parser = _Parser(grammar)
-    start = parser.numbers.get(grammar.start)
-    if start is None:
+    if grammar.start not in parser.numbers:
         return None
+    stacks = parser.begin()
     text = data.decode("utf-8", "replace")[:_LONGEST]
-    stacks = parser.expand({((start, number, 0),): 1 for number in range(len(parser.alternatives[start]))})
     numbers, counts, read, widest = [len(stacks)], [sum(stacks.values())], "", stacks
     times = defaultdict[str, float](float)
     most: dict[str, tuple[int, int]] = _largest({}, parser, stacks)
@@ -215,6 +230,47 @@ def stack_growth(grammar: Grammar, data: bytes = b"") -> StackGrowth | None:
             widest = stacks
     rules = {name: RuleStacks(*found, times[name] * 1e3) for name, found in most.items()}
     return StackGrowth(read, tuple(numbers), tuple(counts), _ambiguous_rule(grammar, parser, widest), rules)
+
+
+class StackCounter:
+    """Counts the stacks of a grammar along a text that grows, and reads only what is new in it.
+
+    A count depends on the text alone, not on the texts that were read before it.
+
+    Args:
+        grammar: the rules.
+
+    Raises:
+        LimitExceededError: the grammar has too many plain rules.
+    """
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._parser = _Parser(grammar, _WORK_OF_STEPS)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._text, self._stacks = "", self._parser.begin()
+        self._counts = [] if self._parser.has_dropped or not self._stacks else [len(self._stacks)]
+
+    def counts(self, text: str) -> tuple[int, ...]:
+        """Return the number of different stacks before the first character of a text and after each.
+
+        The numbers end before a character that no stack accepts, and where the bound of stacks or work is exceeded.
+
+        Raises:
+            CancelledError: the scope of a cancel token was cancelled.
+        """
+        if not text.startswith(self._text):
+            self._begin()
+        for character in text[len(self._text) :]:
+            if len(self._counts) <= len(self._text):
+                break  # the numbers ended earlier
+            checkpoint()
+            self._stacks = self._parser.advance(self._stacks, ord(character), defaultdict(float))
+            self._text += character
+            if self._stacks and not self._parser.has_dropped:
+                self._counts.append(len(self._stacks))
+        return tuple(self._counts)
 
 
 def _largest(known: dict[str, tuple[int, int]], parser: _Parser, stacks: _Stacks) -> dict[str, tuple[int, int]]:

@@ -108,7 +108,19 @@ def test_w_goes_to_the_worst(qtbot, drawn):
 def test_every_strip_is_scaled_to_its_own_end(drawn):
     assert drawn.plot.tops[0] == 1.0
     assert drawn.plot.tops[1] == 5.0
-    assert len(drawn.plot.tops) == len(ROWS)
+    assert len(drawn.plot.tops) == len(drawn.rows) == len(ROWS) - 1
+
+
+def test_the_stacks_have_a_strip_once_they_are_counted(qtbot, drawn):
+    drawn.show_stacks((3, 7, None, None, None))
+    qtbot.waitUntil(lambda: len(drawn.plot.tops) == len(ROWS))
+    assert sorted(bars_of(drawn, len(ROWS) - 1)) == [0, 1]
+    name = ui_text("common.measure.stacks.name")
+    assert f"{name} 7" in drawn.tip_of(1)
+    assert unknown("stacks") in drawn.tip_of(2)
+    drawn.show_stacks(())
+    qtbot.waitUntil(lambda: len(drawn.plot.tops) == len(ROWS) - 1)
+    assert name not in drawn.tip_of(1)
 
 
 def test_a_low_pane_has_fewer_strips(qtbot, drawn):

@@ -247,6 +247,7 @@ def test_the_timeline_by_click_and_key(rules):
     timeline = rules.window.panes.view("timeline")
     press(rules, Qt.Key.Key_7, CONTROL)
     rules.wait(lambda: timeline.plot is not None and bool(timeline.plot.tops))
+    rules.wait(lambda: ui_text("common.measure.stacks.name") in timeline.tip_of(1))
     plot = timeline.plot
     scene = plot.strips[0].getViewBox().mapViewToScene(QPointF(1, 0.5))
     rules.qtbot.mouseClick(plot.widget.viewport(), LEFT, pos=plot.widget.mapFromScene(scene))

@@ -9,7 +9,7 @@ from catalogue_texts import shows, text_pattern
 from app.catalogue import capitalised, ui_text
 from app.workers.compile import CompileHandler
 from app.workers.grammar_position import PositionReader
-from app.workers.requests.compile import CompileRequest
+from app.workers.requests.compile import CompileRequest, CountStacks
 from app.workers.requests.export import ExportOptionsMessage, ExportRequest, ListExports
 from engine.compile import compile_grammar
 from engine.grammar.options import CompileOptions
@@ -304,3 +304,16 @@ def test_a_large_regular_grammar_of_rules_comes_whole_and_by_its_rules():
     assert len(answer.dfa.states) > 100
     told = at(asked, b"a1")
     assert {answer.rules.names[rule] for rule, _ in told.rule_positions.reading} == {"b"}
+
+
+def counts_of(handler, notation, text, *tokens):
+    return handle(CountStacks(CompileRequest(1, notation, text, CompileOptions()), tokens), handler).counts
+
+
+def test_stacks_are_counted_after_each_token():
+    handler, rules = CompileHandler(), 'root ::= a? a? a? "ö" "x"\na ::= [0-9]'
+    assert counts_of(handler, "gbnf", rules, b"1") == (3,)
+    # A token within a character has the stacks before it, and one without text those of the token before.
+    assert counts_of(handler, "gbnf", rules, b"1", b"\xc3", b"\xb6", b"", b"xx") == (3, 3, 1, 1, None)
+    assert counts_of(handler, "json_schema", '{"enum": ["ab", "ac"]}', b'"a', b"b") == (2, 1)
+    assert counts_of(handler, "regex", "a(?=b)b", b"a") == ()  # llama.cpp has no conditions
