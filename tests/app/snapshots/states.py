@@ -134,7 +134,8 @@ def timeline(*, is_empty: bool = False, illegal: tuple[int, ...] = ()) -> QWidge
             for node, z in zip(drawn.nodes, zs, strict=True)
         )
         pane.show_trace(replace(drawn, nodes=nodes))
-        until(lambda: pane.plot is not None and bool(pane.plot.tops))
+        pane.show_stacks((2, 3, 12, 5, 48, None))
+        until(lambda: pane.plot is not None and len(pane.plot.tops) == len(pane.rows))
     return pane
 
 
