@@ -124,7 +124,7 @@ PROPER = frozenset(
     Outlines Apache Licence Instruct""".split()
 )
 NAMES = ("Z is", "Unicode", "POSIX", "SmolLM2", "GBNF", "Graphviz", "Lark")  # what begins in upper case everywhere
-LOWER_NAMES = ("transformers", "vLLM")  # what begins in lower case everywhere
+LOWER_NAMES = ("transformers", "vLLM", "llama.cpp")  # what begins in lower case everywhere
 CONSOLE = "cli."  # as in other programs, help texts and messages begin in lower case
 CONSOLE_SENTENCES = re.compile(r"\.(description|prose\.[a-z_]+)$")
 CONSOLE_NAMES = ("HTML", "JSON", "FR+FA")
