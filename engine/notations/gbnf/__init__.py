@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from engine.notations.editing.edits import Change
 from engine.notations.editing.names import Name
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from engine.source import Diagnostic, SourceText
 
 __all__ = ["Gbnf"]
-
-_RULE: Final = re.compile(r"^[ \t]*[A-Za-z][A-Za-z0-9_-]*\s*::=", re.MULTILINE)
 
 
 class Gbnf(Notation):
@@ -52,8 +49,8 @@ class Gbnf(Notation):
         return gbnf_reference()
 
     def looks_like(self, text: str) -> bool:
-        """Return whether a line of a text begins a rule."""
-        return _RULE.search(text) is not None
+        """Return whether a line of a text begins a rule whose name begins with a letter."""
+        return any(name[0].isalpha() for name, _offset in self.rule_starts(text))
 
     def rule_starts(self, text: str) -> Iterator[tuple[str, int]]:
         """Yield the names and offsets of the rules; see `Notation`."""
