@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStackedWidget, QTableView, QVBoxLayout, QWidget
 
 from app import theme
@@ -28,6 +28,7 @@ _MAX_FIXED_LENGTH = 30_000  # code points; in a longer text, computing the fixes
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
+_SHARES = {HINT: 0.3, FIX: 0.25}  # of the width that severity and location leave
 
 
 class ProblemsModel(QAbstractTableModel):
@@ -190,8 +191,7 @@ class ProblemsPane(QWidget):
         widest = max(metrics.horizontalAdvance(sign_text(sign)) for sign in ICONS)
         self.table.setColumnWidth(SEVERITY, widest + 24 + 3 * theme.SPACE_S)
         self.table.setColumnWidth(LOCATION, metrics.horizontalAdvance("1000:1000") + 2 * theme.SPACE_S)
-        for column in (MESSAGE, HINT, FIX):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setHighlightSections(False)
 
@@ -210,6 +210,13 @@ class _Table(QTableView):
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.verticalHeader().hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width among the texts; the problem takes the rest, as the longest of them."""
+        left = self.viewport().width() - self.columnWidth(SEVERITY) - self.columnWidth(LOCATION)
+        for column, share in _SHARES.items():
+            self.setColumnWidth(column, max(0, int(left * share)))
+        super().resizeEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to the finding on Return or Enter."""
