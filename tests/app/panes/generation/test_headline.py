@@ -184,6 +184,12 @@ def test_a_dead_end_of_the_vocabulary():
     assert text("fragment.no_ending") in assessed("aé", b"a", 9)[0]
 
 
+def test_a_trap_is_a_warning_although_tokens_are_allowed():
+    line, is_warning = assessed("ab*é", b"ab", 9)
+    assert text("fragment.no_ending") in line
+    assert is_warning
+
+
 def test_at_a_dead_end_the_second_line_says_what_to_do_and_not_the_same_again():
     grammar = compile_grammar("regex", "aé")
     found = replay_ids(grammar, list(b"a"), TokenSource(LETTERS), budget=9)
