@@ -120,7 +120,7 @@ class ScoresPage(WorkPage):
         self.prompt.setPlaceholderText(self._text("prompt_hint"))
         self.prompt.setToolTip(ui_text("dialogs.check.scores.prompt_tip"))
         self.prompt.setAccessibleName(self._text("prompt"))
-        self.prompt.setMinimumWidth(200)
+        self.prompt.setMinimumWidth(240)
         self._prompt_label = Label(self._text("prompt"))
         for at, widget in enumerate((self.source, self._prompt_label, self.prompt)):
             self.controls.insertWidget(at, widget)

@@ -21,6 +21,7 @@ from engine.source.catalogue import catalogue_text
 
 _OPENING: Final = re.compile(rb"[{\[]")
 _MOST_STARTS: Final = 60
+_FOLLOW: Final = frozenset((Cause.EOS_REFUSED, Cause.CONSTRAINT_OFF))
 
 
 def _trigger_never_came(examined: Examination) -> Finding | None:
@@ -87,7 +88,7 @@ def _finding(examined: Examination, detail: str, start: int, kind: str = "", **f
         fix=fix_text(Cause.WRONG_ZONE, detail, examined.server),
         evidence=(examined.verdict_sentence,) if examined.verdict_sentence else (),
         places=(output_place(examined, start),),
-        explains=frozenset((Cause.EOS_REFUSED, Cause.CONSTRAINT_OFF)),
+        explains=_FOLLOW | {Cause.SCHEMA_VIOLATION} if detail == "twice" else _FOLLOW,
     )
 
 

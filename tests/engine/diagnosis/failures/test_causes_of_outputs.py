@@ -197,6 +197,7 @@ def test_an_output_that_begins_twice_is_repaired_by_the_removal_of_its_beginning
     text = beginning + '{"name": "Ada", "age": 36}'
     found = cause_of(text)
     assert (found.cause, found.detail) == (Cause.WRONG_ZONE, "twice")
+    assert Cause.SCHEMA_VIOLATION not in {one.cause for one in found.others}
     (violation,) = found.violations
     (repair,) = violation.fixes
     assert cause_of(apply_edits(text, repair.edits)).cause is Cause.COMPLETE
