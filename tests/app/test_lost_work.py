@@ -33,10 +33,12 @@ def work_until_saved(home, what):
         state = read(window)
         while not WORK[what](state):
             state = read(window)
-        saved = {file.stat().st_mtime_ns for file in autosaves(home)}
-        # Once more after this state: an autosave that waited for a pause would never come.
-        while {file.stat().st_mtime_ns for file in autosaves(home)} <= saved:
-            read(window)
+        # Once more after this state: an autosave that waited for a pause would never come. The next one may have been
+        # begun before the state, so it takes two.
+        for _ in range(2):
+            saved = {file.stat().st_mtime_ns for file in autosaves(home)}
+            while {file.stat().st_mtime_ns for file in autosaves(home)} <= saved:
+                read(window)
     except BaseException:
         kill(window)
         raise

@@ -9,7 +9,7 @@ import typing
 import pytest
 
 from app.workers import requests
-from app.workers.handlers import compile_handler, decode_handler, judge_handler, layout_handler
+from app.workers.handlers import compile_handler, decode_handler, engines_handler, judge_handler, layout_handler
 from app.workers.loop import Handler, handles
 from app.workers.protocol import WorkerRequest
 from app.workers.requests.decode import DecodeView, SessionRequest, Why, WhyAnswer
@@ -28,7 +28,13 @@ REQUESTS = [
     if inspect.isclass(one) and issubclass(one, WorkerRequest) and one.__module__ == module.__name__
 ]
 ANSWERED = [one for one in REQUESTS if one not in (SessionRequest, ForcedRequest)]
-HANDLERS = {"compile": compile_handler, "decode": decode_handler, "judge": judge_handler, "layout": layout_handler}
+HANDLERS = {
+    "compile": compile_handler,
+    "decode": decode_handler,
+    "engines": engines_handler,
+    "judge": judge_handler,
+    "layout": layout_handler,
+}
 
 
 def answer_of(kind):
