@@ -91,8 +91,6 @@ They move the session, change what the next token depends on in a way that the r
 model busy for long. All other requests interleave with a run.
 """
 
-Move: TypeAlias = Take | Force | Back | Restart | GoTo | OpenOutput
-"""The requests of the user that change the position; see `Decoding.ask`."""
 
 Judge: TypeAlias = Callable[[DecodeView], str]
 """Called after a step of a run: returns why the run stops, "" to continue."""
@@ -242,39 +240,62 @@ class Decoding(QObject):
         asked = self._group.ask(SetPipeline(settings), self).then(partial(self._on_pipeline, settings))
         asked.lost(self._on_pipeline_lost)
 
-    def ask(self, request: Move | StepOnce) -> None:
-        """Send a request of the user that moves the session, and end a run.
+    def take(self, token_id: int) -> None:
+        """Take a token, which ends a run; if it is not allowed, say why."""
+        self._begin_move(Take)
+        self._archive_unrestored()
+        request = Take(token_id, lists_tokens=self.lists_tokens())
+        self._group.ask(request, self).then(self._on_taken)
+
+    def force(self, token_id: int) -> None:
+        """Take a token whether it is allowed or not, which ends a run."""
+        self._begin_move(Force)
+        self._archive_unrestored()
+        self._send(Force(token_id))
+
+    def choose(self, token_id: int, *, is_forced: bool = False) -> None:
+        """Take one of the shown candidates, unless a pending request will change them.
+
+        Args:
+            token_id: the token.
+            is_forced: whether to take it even if it is not allowed.
+        """
+        self._next_move = None
+        self.stop_for(Force if is_forced else Take)
+        if not self._waits_for(Take | Force | StepOnce | Back | GoTo | Restart):
+            (self.force if is_forced else self.take)(token_id)
+
+    def back(self) -> None:
+        """Go back by a token, which ends a run."""
+        self._move_to(Back())
+
+    def go_to(self, node_id: int | None) -> None:
+        """Go to a node of the trace, which ends a run; None for the beginning."""
+        self._move_to(GoTo(node_id))
+
+    def restart(self) -> None:
+        """Go to the beginning of an output without tokens, which ends a run."""
+        self._begin_move(Restart)
+        self._archive_unrestored()
+        self._send(Restart()).reported(self._show_remembered).then(lambda _view: self.restarted.emit())
+
+    def _move_to(self, request: Back | GoTo) -> None:
+        """Send a move, or let it wait.
 
         A held key or quick clicks build no queue: while one move is in progress, only the last one after it waits.
         """
-        if not isinstance(request, StepOnce):
-            self._next_move = None
-        self._withdraw_run_end()
-        self.stop_for(type(request))
-        if isinstance(request, Back | GoTo) and self._waits_for(Back | GoTo):
+        self._begin_move(type(request))
+        if self._waits_for(Back | GoTo):
             self._next_move = request
             return
-        if not isinstance(request, StepOnce):
-            self._archive_unrestored()
-        match request:
-            case Take():
-                taken = replace(request, lists_tokens=self.lists_tokens())
-                self._group.ask(taken, self).then(self._on_taken)
-            case StepOnce():
-                self._send(request).then(self._go_on)
-            case Back() | GoTo():
-                self._send(request).reported(self._show_remembered).then(self._make_next_move)
-            case Restart():
-                self._send(request).reported(self._show_remembered).then(lambda _view: self.restarted.emit())
-            case Force() | OpenOutput():
-                self._send(request)
+        self._archive_unrestored()
+        self._send(request).reported(self._show_remembered).then(self._make_next_move)
 
-    def choose(self, request: Take | Force) -> None:
-        """Take one of the shown candidates, unless a pending request will change them."""
+    def _begin_move(self, kind: type) -> None:
+        """End a run, for a request of the user that moves the session."""
         self._next_move = None
-        self.stop_for(type(request))
-        if not self._waits_for(Take | Force | StepOnce | Back | GoTo | Restart):
-            self.ask(request)
+        self._withdraw_run_end()
+        self.stop_for(kind)
 
     def step(self) -> None:
         """Take one token, unless a step is already pending."""
@@ -335,7 +356,9 @@ class Decoding(QObject):
 
     def open_output(self, ids: tuple[int, ...]) -> None:
         """Make a pasted output the current trace; the old trace is kept as an archived branch."""
-        self.ask(OpenOutput(ids))
+        self._begin_move(OpenOutput)
+        self._archive_unrestored()
+        self._send(OpenOutput(ids))
 
     def step_when_ready(self, count: int) -> None:
         """Take some steps as soon as there is a model and a grammar; used at the first start."""
@@ -427,7 +450,7 @@ class Decoding(QObject):
 
     def _make_next_move(self, _view: DecodeView) -> None:
         if self._next_move is not None:
-            self.ask(self._next_move)
+            self._move_to(self._next_move)
 
     def _on_pipeline(self, requested: PipelineSettings, answer: DecodeView | PipelineRefused) -> None:
         if isinstance(answer, PipelineRefused):

@@ -11,7 +11,7 @@ from app.panes.generation.pane import GenerationPane
 from app.panes.generation.processor_commands import ProcessorCommands
 from app.panes.generation.run_commands import RunCommands
 from app.session import CompiledGrammarView, Notification, view_of
-from app.workers.requests.decode import DecodeView, GoTo, Restart, Take
+from app.workers.requests.decode import DecodeView
 from engine.decoding.values import Candidate
 
 _PAGE = "generation"  # the page that is open beside the candidates
@@ -52,10 +52,10 @@ class GenerationPresenter(PanePresenter):
 
     def _connect_view(self) -> None:
         session, decoding, view = self.session, self.session.decoding, self.view
-        view.token_taken.connect(lambda token_id: decoding.choose(Take(token_id)))
+        view.token_taken.connect(decoding.choose)
         view.why_wanted.connect(decoding.queries.explain)
         view.lookup_wanted.connect(lambda text: decoding.queries.look_up(text, view.show_lookup))
-        view.node_clicked.connect(lambda node_id: decoding.ask(GoTo(node_id)))
+        view.node_clicked.connect(decoding.go_to)
         view.span_wanted.connect(session.links.span_chosen)
         view.prompt_edited.connect(decoding.set_prompt)
         view.prompt_drafted.connect(lambda prompt: session.document.draft(prompt=prompt))
@@ -108,7 +108,7 @@ class GenerationPresenter(PanePresenter):
         """Generate the output of a seed from the beginning; the present output stays as a branch."""
         decoding = self.session.decoding
         decoding.set_sampler(replace(self.session.document.content.sampler, seed=seed))
-        decoding.ask(Restart())
+        decoding.restart()
         self.session.debugging.run_until()
 
 

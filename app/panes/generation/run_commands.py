@@ -14,7 +14,7 @@ from app.pane_spec import PaneContext
 from app.panes.generation.pane import GenerationPane
 from app.panes.generation.schema_parts import schema_parts
 from app.session import CompiledGrammarView
-from app.workers.requests.decode import Back, BaselineAnswer, Force, Restart
+from app.workers.requests.decode import BaselineAnswer
 from engine.decoding.debugging.run_until import RunUntil
 from engine.decoding.values import Finish
 from engine.notations import NOTATIONS
@@ -53,7 +53,7 @@ class RunCommands(QObject):
         session, debugging, decoding, pane = self._session, self._session.debugging, self._session.decoding, self._pane
         decoding.run_ended.connect(pane.show_run_end)
         decoding.resumed.connect(lambda: pane.show_run_end(""))
-        pane.token_forced.connect(lambda token_id: decoding.choose(Force(token_id)))
+        pane.token_forced.connect(lambda token_id: decoding.choose(token_id, is_forced=True))
         pane.until_wanted.connect(self._run_until)
         pane.colours_chosen.connect(self._set_chip_colours)
         pane.baseline_wanted.connect(self._run_baseline)
@@ -157,7 +157,7 @@ class RunCommands(QObject):
         refusal=lambda self: self.back_refusal,
     )
     def _go_back(self) -> None:
-        self._session.decoding.ask(Back())
+        self._session.decoding.back()
 
     @command("run.run", "F5", place=(1, 3), icon="ph.fast-forward", refusal=lambda self: self.run_refusal)
     def toggle_run(self) -> None:
@@ -175,7 +175,7 @@ class RunCommands(QObject):
         refusal=lambda self: self.back_refusal,
     )
     def _restart(self) -> None:
-        self._session.decoding.ask(Restart())
+        self._session.decoding.restart()
 
     @command("run.cancel", "Esc", place=(5, 3), icon="ph.x")
     def _cancel(self) -> None:

@@ -12,7 +12,7 @@ from app.display_text import end_text
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.widgets.lazy import Lazy
 from app.workers.requests.compile import CountStacks, StackCounts
-from app.workers.requests.decode import DecodeView, GoTo
+from app.workers.requests.decode import DecodeView
 from engine.decoding.values import Trace
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class TimelinePresenter(PanePresenter):
 
         view, decoding = TimelinePane(), self.session.decoding
         view.show_trace(*_timeline_of(decoding.view))
-        view.node_clicked.connect(lambda node_id: decoding.ask(GoTo(node_id)))
+        view.node_clicked.connect(decoding.go_to)
         view.stacks_wanted.connect(self._count_stacks)
         return view
 

@@ -9,7 +9,6 @@ from model_doubles import decode_handler
 from app.catalogue import capitalised, ui_text
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.session import Session, WorkerPool
-from app.workers.requests.decode import Force, Restart, Take
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.debugging.run_until import Goal, RunUntil
 from engine.decoding.values import Finish
@@ -55,7 +54,7 @@ def run(session, qtbot, until=None):
 def take(session, qtbot, text):
     for letter in text:
         before = output(session)
-        session.decoding.ask(Take(ord(letter) - 0x20))
+        session.decoding.take(ord(letter) - 0x20)
         qtbot.waitUntil(lambda before=before, letter=letter: output(session) == before + letter)
 
 
@@ -83,7 +82,7 @@ def test_over_and_out(opened, qtbot):
     take(session, qtbot, "(")
     assert shows(run(session, qtbot, RunUntil(Goal.OVER)), "decoding.run.over")
     assert output(session).endswith("cx")
-    session.decoding.ask(Restart())
+    session.decoding.restart()
     qtbot.waitUntil(lambda: output(session) == "")
     take(session, qtbot, "(a")
     assert shows(run(session, qtbot, RunUntil(Goal.OUT)), "decoding.run.out")
@@ -129,7 +128,7 @@ def test_the_end_and_a_count(opened, qtbot):
 
 def test_nothing_is_over_where_the_grammar_has_no_say(opened, qtbot):
     session = opened(GBNF)
-    session.decoding.ask(Force(B))
+    session.decoding.force(B)
     qtbot.waitUntil(lambda: output(session) == "b")
     assert "forced" in run(session, qtbot, RunUntil(Goal.OUT))
 

@@ -61,11 +61,11 @@ QUESTIONS = {
     ShareTrace: lambda session: session.decoding.share(str(session.folder / "page.html"), print),
 }
 ENDS = {
-    Take: lambda session: session.decoding.choose(Take(A)),
-    Force: lambda session: session.decoding.choose(Force(A)),
-    Back: lambda session: session.decoding.ask(Back()),
-    Restart: lambda session: session.decoding.ask(Restart()),
-    GoTo: lambda session: session.decoding.ask(GoTo(None)),
+    Take: lambda session: session.decoding.choose(A),
+    Force: lambda session: session.decoding.choose(A, is_forced=True),
+    Back: lambda session: session.decoding.back(),
+    Restart: lambda session: session.decoding.restart(),
+    GoTo: lambda session: session.decoding.go_to(None),
     OpenOutput: lambda session: session.decoding.open_output((A,)),
     SetPrompt: lambda session: session.decoding.set_prompt("another"),
     SetPipeline: lambda session: session.decoding.set_pipeline(PipelineSettings(budget=True)),

@@ -12,7 +12,7 @@ from app.graph.layout.types import LayoutRequest
 from app.jobs import group
 from app.session import Session, WorkerPool
 from app.workers.protocol import sentence
-from app.workers.requests.decode import Back, Begin, OpenModel, StepOnce, Take
+from app.workers.requests.decode import Begin, OpenModel
 from app.workers.requests.export import ExportOptionsMessage
 from engine import compile_grammar
 from engine.decoding.generate import generate
@@ -89,7 +89,7 @@ def test_a_broken_pattern_keeps_the_last_good_automaton_and_stops_the_steps(read
 
 def test_steps_move_the_live_state(ready, qtbot):
     with qtbot.waitSignal(ready.live_changed) as blocker:
-        ready.decoding.ask(Take(A))
+        ready.decoding.take(A)
     states, spans = blocker.args
     dfa = ready.compiling.last_good.dfa
     assert states == {dfa.run(b"a")}
@@ -105,15 +105,15 @@ def test_a_run_goes_on_to_the_end_by_itself(ready, qtbot):
 
 
 def test_a_pause_ends_a_run_and_so_does_a_step_by_hand(ready, qtbot):
-    for interrupt in (ready.decoding.pause, lambda: ready.decoding.ask(Back())):
+    for interrupt in (ready.decoding.pause, ready.decoding.back):
         ready.decoding.run()
         interrupt()
         assert not ready.decoding.is_running
 
 
 def test_an_edit_replays_the_trace(ready, qtbot):
-    ready.decoding.ask(Take(A))
-    ready.decoding.ask(Take(B))
+    ready.decoding.take(A)
+    ready.decoding.take(B)
     qtbot.waitUntil(lambda: output(ready) == b"ab")
     ready.document.set_text("a{3}")
     qtbot.waitUntil(lambda: output(ready) == b"a")
@@ -121,8 +121,8 @@ def test_an_edit_replays_the_trace(ready, qtbot):
 
 
 def test_a_document_with_a_trace_is_restored(ready, qtbot):
-    ready.decoding.ask(Take(A))
-    ready.decoding.ask(Take(A))
+    ready.decoding.take(A)
+    ready.decoding.take(A)
     qtbot.waitUntil(lambda: output(ready) == b"aa")
     content = ready.document.content
     ready.document.replace(DocumentFile(grammar=GrammarPart(text="x"), model=ModelPart("letters")))
@@ -133,8 +133,8 @@ def test_a_document_with_a_trace_is_restored(ready, qtbot):
 
 
 def test_restored_steps_keep_who_chose_them(ready, qtbot):
-    ready.decoding.ask(Take(A))
-    ready.decoding.ask(StepOnce())
+    ready.decoding.take(A)
+    ready.decoding.step()
     qtbot.waitUntil(lambda: len(ready.document.content.trace.nodes) == 2)
     content = ready.document.content
     ready.document.replace(content)
@@ -143,10 +143,10 @@ def test_restored_steps_keep_who_chose_them(ready, qtbot):
 
 
 def test_another_prompt_and_another_model_leave_what_was_in_the_document(ready, qtbot):
-    ready.decoding.ask(Take(A))
+    ready.decoding.take(A)
     ready.decoding.set_prompt("hi")
     qtbot.waitUntil(lambda: ready.decoding.view.prompt == "hi")
-    ready.decoding.ask(Take(A))
+    ready.decoding.take(A)
     with qtbot.waitSignal(ready.decoding.model_opened):
         ready.decoding.open_model("endless")
     archived = ready.document.content.archived
@@ -157,7 +157,7 @@ def test_another_prompt_and_another_model_leave_what_was_in_the_document(ready, 
 
 
 def test_another_document_knows_nothing_of_the_one_before(ready, qtbot):
-    ready.decoding.ask(Take(A))
+    ready.decoding.take(A)
     qtbot.waitUntil(lambda: output(ready) == b"a")
     ready.decoding.set_prompt("hi")  # answered only after the next document is there
     ready.document.replace(DocumentFile(grammar=GrammarPart(text="a+c"), model=ModelPart("letters"), max_tokens=2))
@@ -191,7 +191,7 @@ def test_a_late_view_of_the_document_before_is_not_shown_as_of_the_next_one(read
 
 
 def test_a_document_that_does_not_compile_shows_nothing_of_the_one_before(ready, qtbot):
-    ready.decoding.ask(Take(A))
+    ready.decoding.take(A)
     qtbot.waitUntil(lambda: output(ready) == b"a")
     shown = []
     ready.decoding.view_changed.connect(shown.append)
@@ -223,7 +223,7 @@ def with_model(content, model):
 
 
 def test_a_document_of_another_model_of_the_same_name_says_so(ready, qtbot):
-    ready.decoding.ask(Take(A))
+    ready.decoding.take(A)
     qtbot.waitUntil(lambda: output(ready) == b"a")
     content = with_model(ready.document.content, ModelPart("letters", "Letters", "another fingerprint"))
     with qtbot.waitSignal(ready.notification_raised) as blocker:
@@ -233,20 +233,20 @@ def test_a_document_of_another_model_of_the_same_name_says_so(ready, qtbot):
 
 
 def test_a_document_whose_model_does_not_load_keeps_its_trace_until_one_steps(ready, qtbot):
-    ready.decoding.ask(Take(A))
+    ready.decoding.take(A)
     qtbot.waitUntil(lambda: output(ready) == b"a")
     content = with_model(ready.document.content, ModelPart("broken"))
     with qtbot.waitSignal(ready.notification_raised):
         ready.document.replace(content)
     qtbot.waitUntil(lambda: can_step(ready) and output(ready) == b"")
     assert ready.document.content.trace == content.trace
-    ready.decoding.ask(Take(A))
+    ready.decoding.take(A)
     qtbot.waitUntil(lambda: output(ready) == b"a")
     assert ready.document.content.model.spec == "letters"
 
 
 def test_a_trace_that_waits_for_its_model_becomes_a_former_branch_when_another_is_chosen(ready, qtbot):
-    ready.decoding.ask(Take(A))
+    ready.decoding.take(A)
     qtbot.waitUntil(lambda: output(ready) == b"a")
     content = with_model(ready.document.content, ModelPart("slow", "Slow"))
     ready.document.replace(content)
@@ -258,7 +258,7 @@ def test_a_trace_that_waits_for_its_model_becomes_a_former_branch_when_another_i
 
 
 def test_a_killed_model_process_comes_back_where_it_was(ready, qtbot):
-    ready.decoding.ask(Take(A))
+    ready.decoding.take(A)
     qtbot.waitUntil(lambda: output(ready) == b"a")
     with qtbot.waitSignal(ready.notification_raised) as blocker:
         os.kill(ready.worker_pool.decode.pid, signal.SIGKILL)
@@ -270,7 +270,7 @@ def test_a_killed_model_process_comes_back_where_it_was(ready, qtbot):
 def test_a_model_that_cannot_be_cancelled_costs_the_process_and_the_work_comes_back(monkeypatch, request, qtbot):
     monkeypatch.setattr("app.session.session.DECODE_GRACE_MS", 100)
     ready = request.getfixturevalue("ready")
-    ready.decoding.ask(Take(A))
+    ready.decoding.take(A)
     qtbot.waitUntil(lambda: output(ready) == b"a")
     first = ready.worker_pool.decode.pid
     stubborn = OpenModel("stubborn")
@@ -312,7 +312,7 @@ def test_a_model_that_loads_shows_progress_leaves_the_old_one_and_is_cancelled(r
     ready.activity_changed.connect(lambda *values: progress.append(values))
     ready.decoding.open_model("slow")
     qtbot.waitUntil(lambda: any(total == 1000 for _, _, total in progress))
-    ready.decoding.ask(Take(A))
+    ready.decoding.take(A)
     qtbot.waitUntil(lambda: output(ready) == b"a")
     ready.cancel_background()
     qtbot.waitUntil(lambda: not ready.decoding.model_is_loading and ready.decoding.spec == "letters")
@@ -320,7 +320,7 @@ def test_a_model_that_loads_shows_progress_leaves_the_old_one_and_is_cancelled(r
 
 
 def test_restarting_the_workers_brings_everything_back(ready, qtbot):
-    ready.decoding.ask(Take(A))
+    ready.decoding.take(A)
     qtbot.waitUntil(lambda: output(ready) == b"a")
     groups = ready.worker_pool.compile, ready.worker_pool.decode, ready.worker_pool.layout
     before = [group.pid for group in groups]
@@ -467,7 +467,7 @@ def test_within_a_budget_looking_around_and_a_killed_process_change_no_token(ses
         qtbot.waitUntil(lambda index=index: position().index == index + 1)
         session.decoding.queries.look_up("1", print)
         if turn % 5 == 1:
-            session.decoding.ask(Back())
+            session.decoding.back()
             qtbot.waitUntil(lambda index=index: position().index == index)
         if turn == 7:
             before = output(session)

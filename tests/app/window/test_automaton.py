@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QApplication
 from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.panes.automaton.view_state import ViewState
-from app.workers.requests.decode import Take
 
 COUNTER = r"[A-Z]+: [0-9]{0,200}\n"
 REGULAR = 'root ::= name ": " digits\nname ::= [A-Z]{3}\ndigits ::= [0-9]{1,80}'
@@ -18,7 +17,7 @@ REGULAR = 'root ::= name ": " digits\nname ::= [A-Z]{3}\ndigits ::= [0-9]{1,80}'
 
 def take(desk, text):
     for char in text:
-        desk.session.decoding.ask(Take(LETTERS.index(char.encode())))
+        desk.session.decoding.take(LETTERS.index(char.encode()))
     desk.wait(lambda: desk.output == text.encode())
 
 

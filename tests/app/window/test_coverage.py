@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 
 from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.workers.requests.decode import GoTo, Take
 from engine.document.content import ExpectedText
 
 LEFT = Qt.MouseButton.LeftButton
@@ -82,7 +81,7 @@ def step(desk, *texts: str) -> None:
     """Take these tokens one after the other."""
     for text in texts:
         before = desk.output
-        desk.session.decoding.ask(Take(ord(text) - 0x20))
+        desk.session.decoding.take(ord(text) - 0x20)
         desk.wait(lambda before=before, text=text: desk.output == before + text.encode())
 
 
@@ -92,7 +91,7 @@ def test_tests_and_generated_outputs_are_counted_apart(desk):
     desk.wait(lambda: shares(desk) == ("Tests: 2 of 3 rules", "Generated: 0 of 3 rules"))
     step(desk, "x", "1")
     desk.wait(lambda: shares(desk) == ("Tests: 2 of 3 rules", "Generated: 2 of 3 rules"))
-    desk.session.decoding.ask(GoTo(None))
+    desk.session.decoding.go_to(None)
     desk.wait(lambda: desk.output == b"")
     step(desk, "y")  # a branch: the other one counts, too
     desk.wait(lambda: shares(desk) == ("Tests: 2 of 3 rules", "Generated: 3 of 3 rules"))

@@ -76,7 +76,7 @@ def test_along_the_chips_one_step_an_answer(stepped):
 def test_of_quick_clicks_the_last_one_counts(stepped):
     nodes = stepped.session.decoding.view.trace.path
     for node in nodes[:5]:
-        stepped.session.decoding.ask(GoTo(node))
+        stepped.session.decoding.go_to(node)
     stepped.wait(lambda: at(stepped) == 5)
     settle(stepped)
     assert at(stepped) == 5
@@ -84,9 +84,9 @@ def test_of_quick_clicks_the_last_one_counts(stepped):
 
 def test_what_comes_after_a_move_that_waits_takes_its_place(stepped):
     decoding = stepped.session.decoding
-    decoding.ask(Back())
-    decoding.ask(Back())
-    decoding.ask(Restart())
+    decoding.back()
+    decoding.back()
+    decoding.restart()
     stepped.wait(lambda: at(stepped) == 0)
     settle(stepped)
     assert at(stepped) == 0
@@ -96,7 +96,7 @@ def test_what_comes_after_a_move_that_waits_takes_its_place(stepped):
 def test_a_candidate_is_taken_once_however_often_it_is_clicked_meanwhile(stepped):
     letter_a = ord("a") - 0x20
     for _ in range(3):
-        stepped.session.decoding.choose(Take(letter_a))
+        stepped.session.decoding.choose(letter_a)
     stepped.wait(lambda: at(stepped) == 13)
     settle(stepped)
     assert at(stepped) == 13

@@ -14,7 +14,6 @@ from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.document.gallery import examples
 from app.panes.generation.processors_format import summary
-from app.workers.requests.decode import Take
 from engine.decoding.pipeline_settings import PipelineSettings, ZoneSettings
 from engine.decoding.stage_texts import stage_title
 from engine.decoding.stages import STAGES
@@ -326,7 +325,7 @@ def test_another_zone_with_a_grammar_of_its_own(desk):
     assert desk.document.content.pipeline.zones.others[0].text == "[xy]z"
     for char in "w=":
         output = desk.output
-        desk.session.decoding.ask(Take(ord(char) - 0x20))
+        desk.session.decoding.take(ord(char) - 0x20)
         desk.wait(lambda output=output: desk.output != output)
     position = desk.session.decoding.view.position
     assert position.parts == ("zone 2",)

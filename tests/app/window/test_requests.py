@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.window.panes import PANES
-from app.workers.requests.decode import Assessment, Back, ForcedText, StepOnce, Take, TokensRequest
+from app.workers.requests.decode import Assessment, ForcedText, StepOnce, Take, TokensRequest
 from engine.decoding.values import FirstBytes
 
 RECURSIVE = 'root ::= "(" root ")" | "a"'
@@ -58,11 +58,11 @@ def test_a_step_is_one_request_with_every_pane_open(desk, monkeypatch, notation,
     listed = decoding.view.tokens
     assert desk.panes.automaton.navigation.levels.tokens.total == listed.total
     assert (listed.total > 0) == (decoding.view.position.finish is None)
-    decoding.ask(Back())
+    decoding.back()
     desk.wait(lambda: decoding.view.position.index == 1 and is_settled(desk))
     asked.clear()
     token_id = next(one.token_id for one in decoding.view.position.candidates if one.allowed)
-    decoding.choose(Take(token_id))
+    decoding.choose(token_id)
     desk.wait(lambda: decoding.view.position.index == 2 and is_settled(desk))
     desk.wait(lambda: desk.panes.automaton.navigation.output == decoding.view.position.output)
     assert asked == [Take(token_id, lists_tokens=True)]

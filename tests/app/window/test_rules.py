@@ -7,7 +7,6 @@ from model_doubles import LETTERS
 
 from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.workers.requests.decode import Take
 
 ARITHMETIC = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")"'
 
@@ -23,10 +22,10 @@ def test_each_rule_is_drawn_and_a_step_moves_the_light(desk):
     desk.wait(lambda: lit() == {"term 0"})
     assert [title for title, _ in pane.view.scene().diagram.groups] == ["root", "expr", "term"]
     for char, expected in (("(", {"term 0"}), ("a", {"expr 1", "term 3"})):
-        desk.session.decoding.ask(Take(LETTERS.index(char.encode())))
+        desk.session.decoding.take(LETTERS.index(char.encode()))
         desk.wait(lambda expected=expected: lit() == expected)
     assert "3 rules · 9 states" in desk.window.statusBar().texts[0]
-    desk.session.decoding.ask(Take(LETTERS.index(b"=")))  # not allowed here
+    desk.session.decoding.take(LETTERS.index(b"="))  # not allowed here
     pane.navigation.show_rule("term")
     desk.wait(lambda: lit() == {"3"})
     desk.panes.editor.edit.setPlainText(ARITHMETIC.replace('"a"', '"a" | "b"'))
@@ -52,7 +51,7 @@ def test_a_schema_is_drawn_by_its_rules_and_a_step_moves_the_light(desk):
     assert pane.level_bar.rule_box.currentText() == ui_text("automaton.levels.all_rule", count=1)
     assert shows(pane.level_bar.note.text(), "export.note.fragment.plain")
     for char, expected in (("{", {'"a":', "“}”"}), ('"', {'"a":'}), ("a", {'"a":'})):
-        desk.session.decoding.ask(Take(LETTERS.index(char.encode())))
+        desk.session.decoding.take(LETTERS.index(char.encode()))
         desk.wait(lambda expected=expected: lit() == expected)
     desk.panes.editor.edit.setPlainText('{"uniqueItems": true}')
     desk.wait(
