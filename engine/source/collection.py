@@ -14,13 +14,19 @@ from typing import Final
 _MANY: Final = 10_000  # new objects; fewer are scanned in less than a millisecond
 
 
+class OtherCode:
+    """Whether other code of the process was seen to freeze objects, as servers do."""
+
+    freezes = False
+
+
 @contextmanager
 def no_collection() -> Iterator[None]:
     """Suspend the collector of cyclic garbage; contexts may be nested.
 
-    At the end, many new objects are moved to the oldest generation, or all of them would be scanned at once. Objects
-    that other code has frozen stay frozen; since counting them takes time in proportion to their number, that is done
-    for many new objects only.
+    At the end, new objects are moved to the oldest generation, or all of them would be scanned at once, and again and
+    again. Objects that other code has frozen stay frozen. Counting those takes time in proportion to their number (30
+    ms for a million), so once there were any, that is done for many new objects only.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -28,7 +34,9 @@ def no_collection() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            if gc.get_count()[0] > _MANY and not gc.get_freeze_count():
-                gc.freeze()
-                gc.unfreeze()
+            if not OtherCode.freezes or gc.get_count()[0] > _MANY:
+                OtherCode.freezes = gc.get_freeze_count() > 0
+                if not OtherCode.freezes:
+                    gc.freeze()
+                    gc.unfreeze()
             gc.enable()
