@@ -370,14 +370,18 @@ class ReplayDialog(QDialog):
 
     def show_model_changed(self) -> None:
         """Drop the probabilities of another model, and check the output again."""
-        self.scores.clear()
+        self._drop_scores()
         self.check_again()
 
     def _drop_results(self) -> None:
         """Drop the probabilities and the answers of engines: they are about another output or grammar."""
-        hint = ui_text("dialogs.check.scores.outdated")
-        self.scores.clear(hint if self.scores.model.rows else "")
+        self._drop_scores()
         self.engines.clear()
+
+    def _drop_scores(self) -> None:
+        """Drop the probabilities, or the request for them, and say so."""
+        has_any = bool(self.scores.model.rows) or self.scores.is_running
+        self.scores.clear(ui_text("dialogs.check.scores.outdated") if has_any else "")
 
     def _offer_response(self) -> None:
         self.scores.offer_response(is_known=self._case is not None and bool(self._case.scores))

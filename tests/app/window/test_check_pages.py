@@ -76,6 +76,12 @@ def test_an_output_is_scored_under_the_model_and_by_its_response(desk):
     QTest.keyClicks(dialog.text, "b")
     assert scores.model.rows == ()
     assert scores.hint.text() == ui_text("dialogs.check.scores.outdated")
+    scores.clear()
+    desk.qtbot.mouseClick(scores.run_button, LEFT)
+    assert scores.is_running
+    dialog.show_model_changed()
+    assert not scores.is_running
+    assert scores.hint.text() == ui_text("dialogs.check.scores.outdated")
 
     tokens = (
         ScoredToken(b"a", math.log(0.9)),
