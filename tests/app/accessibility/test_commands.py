@@ -45,7 +45,8 @@ def test_every_command_stands_in_its_menu_and_does_something(desk):
     for command, action in desk.window.commands:
         assert action in menus[menu_title(command.menu)].actions(), command.id
         assert action.toolTip(), command.id
-        assert action.receivers("2triggered(bool)") > 0, command.id  # 2 is what Qt's SIGNAL() writes before a signal
+        # Its menu is a receiver, too. 2 is what Qt's SIGNAL() writes before a signal.
+        assert action.receivers("2triggered(bool)") > 1, command.id
 
 
 def test_the_menus_are_the_recorded_ones(desk):
