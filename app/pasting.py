@@ -25,7 +25,6 @@ from engine.diagnosis.intake import (
     IntakeQuestion,
     IntakeRemark,
     TextKind,
-    call_grammars,
     read_intake,
     remarks_of,
 )
@@ -153,10 +152,12 @@ class CopiedFailure:
 
     Attributes:
         case: what the parts say.
+        calls: the grammars of the calls of its tools; see `call_grammars`.
         chosen: the index in `grammars` of the one that is opened; by default that of the tool that was called.
     """
 
     case: FailureCase
+    calls: tuple[RequestConstraint, ...] = ()
     chosen: int = -1
 
     def __post_init__(self) -> None:
@@ -177,7 +178,7 @@ class CopiedFailure:
     @property
     def grammars(self) -> tuple[RequestConstraint, ...]:
         """Return the grammars that can be opened: those of the request, then its tools as calls in a text."""
-        return (*self.case.constraints, *call_grammars(self.case))
+        return (*self.case.constraints, *self.calls)
 
     @property
     def constraint(self) -> RequestConstraint | None:

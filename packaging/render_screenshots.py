@@ -8,17 +8,17 @@ greyed), and SmolLM2 mid-step, which is fetched once if it is not there yet.
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).resolve().parent.parent
+from real_window import ROOT, real_windows
+from real_window import wait as wait_and_settle
+
 PICTURES = ROOT / "resources" / "screenshots"
 SIZE = (1600, 1000)
-PATIENCE_MS = 180_000
+SETTLE_MS = 1_500  # the drawing's layout, and the problems that unfold a little later
 RECORD = r'\{"name": "[A-Z][a-z]{1,15}", "age": ([1-9]|[1-9][0-9]|1[01][0-9])\}'
 PROMPT = "A character named Paul, aged 20, as JSON:"
 STEPS = 7
@@ -29,14 +29,7 @@ if TYPE_CHECKING:
 
 def wait(condition: Callable[[], bool]) -> None:
     """Let the window live until the condition holds."""
-    from PySide6.QtTest import QTest
-
-    for _ in range(PATIENCE_MS // 50):
-        if condition():
-            QTest.qWait(1500)  # the drawing's layout, and the problems that unfold a little later
-            return
-        QTest.qWait(50)
-    raise TimeoutError("the window did not come to the state to be drawn")
+    wait_and_settle(condition, SETTLE_MS)
 
 
 def first(window: MainWindow) -> None:
@@ -78,31 +71,13 @@ def smollm2(window: MainWindow) -> None:
 
 def main(folder: Path) -> None:
     """Draw all states in both themes."""
-    os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    sys.path.insert(0, str(ROOT))
-    from PySide6.QtWidgets import QApplication
-
-    from app import theme
-    from app.document import Autosave, Document
-    from app.session import Session, WorkerPool
-    from app.settings import Settings
-    from app.window.main_window import MainWindow
-
-    app = QApplication(sys.argv[:1])
     folder.mkdir(parents=True, exist_ok=True)
-    for look in ("light", "dark"):
-        theme.apply(app, look)
-        with tempfile.TemporaryDirectory() as home:
-            document = Document(Autosave(Path(home, "autosave")), app)
-            window = MainWindow(Session(document, WorkerPool(app), app), Settings(Path(home, "preferences.json")))
-            window.resize(*SIZE)
-            window.show()
-            for state in (first, broken, smollm2):
-                state(window)
-                picture = folder / f"{state.__name__}-{look}.png"
-                window.grab().save(str(picture))
-                print(picture)
-            window.close_without_asking()
+    for look, window in real_windows(*SIZE):
+        for state in (first, broken, smollm2):
+            state(window)
+            picture = folder / f"{state.__name__}-{look}.png"
+            window.grab().save(str(picture))
+            print(picture)
 
 
 if __name__ == "__main__":

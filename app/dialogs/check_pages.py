@@ -196,7 +196,7 @@ class ScoresPage(WorkPage):
 
 
 class EnginesPage(WorkPage):
-    """What other engines accept of an output.
+    """A page that shows how much of an output each engine accepts.
 
     Signals:
         wanted(): compare the engines.

@@ -181,7 +181,7 @@ class IntakeDialog(QDialog):
             self._clear()
             self._say(answer.error, "error")
             return
-        found = CopiedFailure(answer.intake.case)
+        found = CopiedFailure(answer.intake.case, answer.calls)
         question = answer.intake.question
         self._clear()
         self._show_summary(found, tuple(answer.intake.kinds))

@@ -41,7 +41,7 @@ _KINDS = frozenset(("refuses", "crashes", "too-slow", "too-strict", "too-loose")
 
 @dataclass(frozen=True, slots=True)
 class ReduceTarget:
-    """What fails on the grammar.
+    """The engine or the server that fails on the grammar.
 
     Attributes:
         engine: the name of an installed engine; empty for a server.

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.commands import command
+from app.presenters.one_dialog import OneDialog
 from app.presenters.output_check import OutputCheck
 from app.session import Session
 
@@ -43,12 +44,12 @@ class FailureIntake(QObject):
         super().__init__(window)
         self._session, self._open_request, self._output_check = session, open_request, output_check
         self._window = window
-        self._dialog: IntakeDialog | None = None
+        self._dialog = OneDialog(self._make)
 
     @command("file.intake", "Ctrl+Shift+O", place=(1, 3), icon="ph.clipboard-text")
     def open(self) -> IntakeDialog:
         """Open the dialog, or bring the open one to the front."""
-        dialog = self._dialog or self._make()
+        dialog = self._dialog.get()
         dialog.open()
         dialog.activateWindow()
         dialog.text.setFocus()
@@ -70,11 +71,10 @@ class FailureIntake(QObject):
     def _make(self) -> IntakeDialog:
         from app.dialogs.intake_dialog import IntakeDialog  # start-up time: the dialog is built when first shown
 
-        dialog = self._dialog = IntakeDialog(self._session.document.title, self._window)
+        dialog = IntakeDialog(self._session.document.title, self._window)
         judge = self._session.worker_pool.judge
         dialog.read_wanted.connect(lambda request: judge.ask(request, dialog).then(dialog.show_answer))
         dialog.chosen.connect(self._take)
-        dialog.finished.connect(self._on_finished)
         return dialog
 
     def _take(self, found: CopiedFailure) -> None:
@@ -82,8 +82,3 @@ class FailureIntake(QObject):
             return
         if found.has_evidence or found.constraint is not None:
             self._output_check.check_case(found.judged())
-
-    def _on_finished(self) -> None:
-        dialog, self._dialog = self._dialog, None
-        if dialog is not None:
-            dialog.deleteLater()

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.commands import command
+from app.presenters.one_dialog import OneDialog
 from app.session import Session
 from app.workers.requests.decode import DecodeView, ReplayQuestion
 from app.workers.requests.engines import CompareEngines
@@ -46,7 +47,7 @@ class OutputCheck(QObject):
         """
         super().__init__(window)
         self._session, self._keep_as_test, self._window = session, keep_as_test, window
-        self._dialog: ReplayDialog | None = None
+        self._dialog = OneDialog(self._make, self._on_closed)
         self._draft: ReplayDraft | None = None
         self._pipeline = PipelineSettings()  # of the last check
         self._checked_text = ""  # the grammar of the last check
@@ -58,23 +59,20 @@ class OutputCheck(QObject):
     @command("tests.check", "Ctrl+K", place=(1, 1), icon="ph.clipboard-text")
     def open(self) -> ReplayDialog:
         """Open the dialog with the output pasted last, or bring the open one to the front."""
-        dialog = self._dialog or self._make()
-        dialog.show()
-        dialog.activateWindow()
+        dialog = self._dialog.show()
         dialog.text.setFocus()
         return dialog
 
     def check_case(self, case: FailureCase) -> None:
         """Open the dialog with the output of a failed request, in place of an open one."""
-        if self._dialog is not None:
-            self._dialog.reject()
+        self._dialog.close()
         self.open().show_case(case)
 
     def _make(self) -> ReplayDialog:
         from app.dialogs.replay_dialog import ReplayDialog  # start-up time: the dialog is built when first shown
 
         compiling, decoding = self._session.compiling, self._session.decoding
-        dialog = self._dialog = ReplayDialog(self._session.document.title, self._window)
+        dialog = ReplayDialog(self._session.document.title, self._window)
         dialog.checked.connect(self._check)
         dialog.opened.connect(decoding.open_output)
         dialog.test_wanted.connect(self._keep_as_test)
@@ -92,7 +90,6 @@ class OutputCheck(QObject):
         self._session.engines.comparison_progressed.connect(dialog.engines.show_progress)
         compiling.diagnosed.connect(dialog.check_again)
         decoding.model_opened.connect(dialog.show_model_changed)
-        dialog.finished.connect(self._on_finished)
         self._pipeline = decoding.view.pipeline
         if self._draft is not None:
             dialog.resume(self._draft)
@@ -117,26 +114,23 @@ class OutputCheck(QObject):
             self._session.links.edits_wanted.emit(edits)
 
     def _on_changed(self, _revision: int) -> None:
-        if self._dialog is not None:
-            self._dialog.show_grammar_changed()
+        if self._dialog.current is not None:
+            self._dialog.current.show_grammar_changed()
 
     def _on_stale(self, is_stale: bool, why: str) -> None:
-        if self._dialog is not None and is_stale:
-            self._dialog.show_grammar_refused(why)
+        if self._dialog.current is not None and is_stale:
+            self._dialog.current.show_grammar_refused(why)
 
     def _on_view(self, view: DecodeView) -> None:
         """Check the output again under other zones."""
-        if self._dialog is not None and view.pipeline != self._pipeline:
+        if self._dialog.current is not None and view.pipeline != self._pipeline:
             self._pipeline = view.pipeline
-            self._dialog.check_again()
+            self._dialog.current.check_again()
 
-    def _on_finished(self) -> None:
-        dialog, self._dialog = self._dialog, None
-        if dialog is not None:
-            self._draft = dialog.draft
-            self._session.decoding.queries.cancel_scoring()
-            self._session.engines.cancel_comparison()
-            dialog.deleteLater()
+    def _on_closed(self, dialog: ReplayDialog) -> None:
+        self._draft = dialog.draft
+        self._session.decoding.queries.cancel_scoring()
+        self._session.engines.cancel_comparison()
 
     def _forget(self) -> None:
         self._draft = None

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.commands import command
+from app.presenters.one_dialog import OneDialog
 from app.session import Session
 from app.workers.requests.engines import FindSmallest
 
@@ -27,29 +28,25 @@ class Reductions(QObject):
         """
         super().__init__(window)
         self._session, self._window = session, window
-        self._dialog: ReduceDialog | None = None
-        session.document.replaced.connect(self._close)
+        self._dialog = OneDialog(self._make, lambda _dialog: session.engines.cancel_reduction())
+        session.document.replaced.connect(self._dialog.close)
 
     @command("tests.reduce", "Ctrl+Shift+F8", place=(3, 2), icon="ph.arrows-in")
     def open(self) -> ReduceDialog:
         """Open the dialog, or bring the open one to the front."""
-        dialog = self._dialog or self._make()
-        dialog.show()
-        dialog.activateWindow()
-        return dialog
+        return self._dialog.show()
 
     def _make(self) -> ReduceDialog:
         from app.dialogs.reduce_dialog import ReduceDialog  # start-up time: the dialog is built when first shown
 
         engines, content = self._session.engines, self._session.document.content
-        dialog = self._dialog = ReduceDialog(len(content.test_strings), self._window)
+        dialog = ReduceDialog(len(content.test_strings), self._window)
         dialog.wanted.connect(self._ask)
         dialog.cancelled.connect(engines.cancel_reduction)
         dialog.span_wanted.connect(self._session.links.span_chosen)
         engines.listed.connect(dialog.show_engines)
         engines.reduced.connect(dialog.show_answer)
         engines.reduction_progressed.connect(dialog.show_progress)
-        dialog.finished.connect(self._on_finished)
         engines.list_engines(content.grammar.notation)
         return dialog
 
@@ -65,13 +62,3 @@ class Reductions(QObject):
                 examples=texts if target.uses_tests else (),
             )
         )
-
-    def _close(self) -> None:
-        if self._dialog is not None:
-            self._dialog.reject()
-
-    def _on_finished(self) -> None:
-        dialog, self._dialog = self._dialog, None
-        if dialog is not None:
-            self._session.engines.cancel_reduction()
-            dialog.deleteLater()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.catalogue import ui_text
 from app.commands import command
+from app.presenters.one_dialog import OneDialog
 from app.session import Session
 from app.workers.requests.engines import FuzzSchema
 from engine.notations import NOTATIONS
@@ -31,8 +32,8 @@ class SchemaFuzz(QObject):
         """
         super().__init__(window)
         self._session, self._keep_as_test, self._window = session, keep_as_test, window
-        self._dialog: FuzzDialog | None = None
-        session.document.replaced.connect(self._close)
+        self._dialog = OneDialog(self._make, lambda _dialog: session.engines.cancel_fuzz())
+        session.document.replaced.connect(self._dialog.close)
 
     @property
     def refusal(self) -> str:
@@ -43,33 +44,19 @@ class SchemaFuzz(QObject):
     @command("tests.fuzz", "Ctrl+Shift+F9", place=(3, 1), icon="ph.shuffle", refusal=lambda self: self.refusal)
     def open(self) -> FuzzDialog:
         """Open the dialog, or bring the open one to the front."""
-        dialog = self._dialog or self._make()
-        dialog.show()
-        dialog.activateWindow()
-        return dialog
+        return self._dialog.show()
 
     def _make(self) -> FuzzDialog:
         from app.dialogs.fuzz_dialog import FuzzDialog  # start-up time: the dialog is built when first shown
 
         engines = self._session.engines
-        dialog = self._dialog = FuzzDialog(self._window)
+        dialog = FuzzDialog(self._window)
         dialog.page.wanted.connect(self._ask)
         dialog.page.cancelled.connect(engines.cancel_fuzz)
         dialog.test_wanted.connect(self._keep_as_test)
         engines.fuzzed.connect(dialog.page.show_answer)
         engines.fuzz_progressed.connect(dialog.page.show_progress)
-        dialog.finished.connect(self._on_finished)
         return dialog
 
     def _ask(self, texts: int, seed: int) -> None:
         self._session.engines.fuzz(FuzzSchema(self._session.compiling.request(), texts, seed))
-
-    def _close(self) -> None:
-        if self._dialog is not None:
-            self._dialog.reject()
-
-    def _on_finished(self) -> None:
-        dialog, self._dialog = self._dialog, None
-        if dialog is not None:
-            self._session.engines.cancel_fuzz()
-            dialog.deleteLater()

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.commands import command
+from app.presenters.one_dialog import OneDialog
 from app.session import Session
 
 if TYPE_CHECKING:
@@ -26,40 +27,28 @@ class TokenizerAudits(QObject):
         """
         super().__init__(window)
         self._session, self._window = session, window
-        self._dialog: AuditDialog | None = None
+        self._dialog = OneDialog(self._make, lambda _dialog: session.decoding.queries.cancel_audit())
         session.document.changed.connect(lambda _revision: self._outdate())
         session.decoding.model_opened.connect(self._outdate)
 
     @command("run.audit", "Ctrl+R, A", place=(5, 2), icon="ph.magnifying-glass")
     def open(self) -> AuditDialog:
         """Open the dialog with the tokenizer of the loaded model, or bring the open one to the front."""
-        if self._dialog is None:
-            self._make().audit()
-        dialog = self._dialog
-        assert dialog is not None
-        dialog.show()
-        dialog.activateWindow()
-        return dialog
+        return self._dialog.show()
 
     def _make(self) -> AuditDialog:
         from app.dialogs.audit_dialog import AuditDialog  # start-up time: the dialog is built when first shown
 
-        dialog = self._dialog = AuditDialog(self._window)
+        dialog = AuditDialog(self._window)
         dialog.wanted.connect(self._ask)
         dialog.span_wanted.connect(self._session.links.span_chosen)
         self._session.decoding.queries.audited.connect(dialog.show_answer)
-        dialog.finished.connect(self._on_finished)
+        dialog.audit()
         return dialog
 
     def _ask(self, path: str) -> None:
         self._session.decoding.queries.audit(self._session.compiling.request(), path)
 
     def _outdate(self) -> None:
-        if self._dialog is not None:
-            self._dialog.show_outdated()
-
-    def _on_finished(self) -> None:
-        dialog, self._dialog = self._dialog, None
-        if dialog is not None:
-            self._session.decoding.queries.cancel_audit()
-            dialog.deleteLater()
+        if self._dialog.current is not None:
+            self._dialog.current.show_outdated()

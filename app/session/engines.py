@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from app.catalogue import ui_text
 from app.jobs import JobGroup
-from app.workers.protocol import Failed, Progress
+from app.workers.protocol import Failed, Progress, WorkerRequest
 from app.workers.requests.engines import (
     CompareEngines,
     EngineList,
@@ -17,6 +19,8 @@ from app.workers.requests.engines import (
     ListEngines,
     SmallestAnswer,
 )
+
+A = TypeVar("A")
 
 
 class Engines(QObject):
@@ -46,12 +50,12 @@ class Engines(QObject):
 
     def compare(self, request: CompareEngines) -> None:
         """Request what engines accept of an output; replaces an older request."""
-        asked = self._group.ask(request, self).then(self.compared.emit)
-        asked.progressed(self.comparison_progressed.emit).lost(lambda _lost: self._report_lost_comparison(request))
+        lost = EnginesAnswer(request, error=ui_text("session.lost.engines"))
+        self._ask(request, self.compared, self.comparison_progressed, lost)
 
     def cancel_comparison(self) -> None:
         """Cancel the comparison."""
-        self._group.cancel(lambda request: isinstance(request, CompareEngines))
+        self._cancel(CompareEngines)
 
     def list_engines(self, notation: str) -> None:
         """Request the installed engines that read a notation."""
@@ -59,30 +63,31 @@ class Engines(QObject):
 
     def find_smallest(self, request: FindSmallest) -> None:
         """Request the smallest grammar on which an engine or a server still fails; replaces an older request."""
-        asked = self._group.ask(request, self).then(self.reduced.emit)
-        asked.progressed(self.reduction_progressed.emit).lost(lambda _lost: self._report_lost_reduction(request))
-
-    def fuzz(self, request: FuzzSchema) -> None:
-        """Request the comparison of a schema with `jsonschema`; replaces an older request."""
-        asked = self._group.ask(request, self).then(self.fuzzed.emit)
-        asked.progressed(self.fuzz_progressed.emit).lost(lambda _lost: self._report_lost_fuzz(request))
-
-    def cancel_fuzz(self) -> None:
-        """Cancel the comparison with `jsonschema`."""
-        self._group.cancel(lambda request: isinstance(request, FuzzSchema))
-
-    def _report_lost_fuzz(self, request: FuzzSchema) -> None:
-        if not any(isinstance(one, FuzzSchema) for one in self._group.pending):
-            self.fuzzed.emit(FuzzAnswer(request, error=ui_text("session.lost.engines")))
+        lost = SmallestAnswer(request, error=ui_text("session.lost.reduce"))
+        self._ask(request, self.reduced, self.reduction_progressed, lost)
 
     def cancel_reduction(self) -> None:
         """Cancel the reduction."""
-        self._group.cancel(lambda request: isinstance(request, FindSmallest))
+        self._cancel(FindSmallest)
 
-    def _report_lost_reduction(self, request: FindSmallest) -> None:
-        if not any(isinstance(one, FindSmallest) for one in self._group.pending):
-            self.reduced.emit(SmallestAnswer(request, error=ui_text("session.lost.reduce")))
+    def fuzz(self, request: FuzzSchema) -> None:
+        """Request the comparison of a schema with `jsonschema`; replaces an older request."""
+        lost = FuzzAnswer(request, error=ui_text("session.lost.engines"))
+        self._ask(request, self.fuzzed, self.fuzz_progressed, lost)
 
-    def _report_lost_comparison(self, request: CompareEngines) -> None:
-        if not any(isinstance(one, CompareEngines) for one in self._group.pending):
-            self.compared.emit(EnginesAnswer(request, error=ui_text("session.lost.engines")))
+    def cancel_fuzz(self) -> None:
+        """Cancel the comparison with `jsonschema`."""
+        self._cancel(FuzzSchema)
+
+    def _cancel(self, kind: type) -> None:
+        self._group.cancel(lambda request: isinstance(request, kind))
+
+    def _ask(self, request: WorkerRequest[A], answered: SignalInstance, progressed: SignalInstance, if_lost: A) -> None:
+        """Send a request; if it is lost and no newer one of its type is pending, `if_lost` is its answer."""
+
+        def report_lost() -> None:
+            if not any(isinstance(one, type(request)) for one in self._group.pending):
+                answered.emit(if_lost)
+
+        asked = self._group.ask(request, self).then(answered.emit)
+        asked.progressed(progressed.emit).lost(lambda _lost: report_lost())

@@ -33,7 +33,14 @@ from app.workers.requests.judge import (
     SuggestRequest,
 )
 from engine.compile import compile_grammar
-from engine.diagnosis.intake import IntakeError, as_pasted_text, read_intake, remarks_of, remove_secrets
+from engine.diagnosis.intake import (
+    IntakeError,
+    as_pasted_text,
+    call_grammars,
+    read_intake,
+    remarks_of,
+    remove_secrets,
+)
 from engine.diagnosis.test_strings import suggestions
 from engine.diagnosis.test_strings.coverage import automata_of, coverage, uses_of
 from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
@@ -263,7 +270,7 @@ class StringTestHandler(Handler):
             intake = read_intake([request.data], dict(request.answers))
         except IntakeError as error:
             return IntakeAnswer(request, text=text, error=f"{sentence(error)}.")
-        return IntakeAnswer(request, intake, remarks_of(intake.case), text)
+        return IntakeAnswer(request, intake, remarks_of(intake.case), call_grammars(intake.case), text)
 
 
 def passed(dfa: ByteDfa, text: bytes) -> frozenset[tuple[int, int]]:

@@ -15,7 +15,7 @@ _MANY: Final = 10_000  # new objects; fewer are scanned in less than a milliseco
 
 
 class OtherCode:
-    """Whether other code of the process was seen to freeze objects, as servers do."""
+    """Other code of the process, which may freeze objects, as servers do; `freezes` is set once it was seen to."""
 
     freezes = False
 

@@ -31,7 +31,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class TextsEditor(Protocol):
-    """What the keys of the table do."""
+    """An editor of the texts, which the keys of the table call."""
 
     undo_stack: QUndoStack
 

@@ -24,7 +24,7 @@ class CompareEngines(WorkerRequest["EnginesAnswer"]):
 
 @dataclass(frozen=True, slots=True)
 class EngineRow:
-    """What one engine accepts.
+    """The answer of one engine.
 
     Attributes:
         answer: in words, or why there is no answer.
@@ -41,7 +41,7 @@ class EngineRow:
 
 @dataclass(frozen=True, slots=True)
 class EnginesAnswer:
-    """What engines accept, or the sentence that says why none was asked.
+    """The answers of the engines, or the sentence that says why none was asked.
 
     Attributes:
         rows: the engines, Turnstile first.

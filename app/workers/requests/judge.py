@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from app.workers.protocol import WorkerRequest
 from app.workers.requests.compile import CompileRequest
+from engine.diagnosis.case import RequestConstraint
 from engine.diagnosis.intake.remarks import IntakeRemark
 from engine.diagnosis.intake.values import Intake
 from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
@@ -205,6 +206,7 @@ class IntakeAnswer:
         request: the request.
         intake: what it contains, and the first open question.
         remarks: what was recognised and not read.
+        calls: the grammars of the calls of its tools.
         text: of a file: its text without secrets.
         error: a sentence; empty if the text was read.
     """
@@ -212,5 +214,6 @@ class IntakeAnswer:
     request: IntakeRequest
     intake: Intake = field(default_factory=Intake)
     remarks: tuple[IntakeRemark, ...] = ()
+    calls: tuple[RequestConstraint, ...] = ()
     text: str = ""
     error: str = ""

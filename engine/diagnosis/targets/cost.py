@@ -55,7 +55,7 @@ _BOUNDS: Final = ("maxLength", "minLength", "maxItems", "minItems", "maxProperti
 
 
 class CostMeasure(StrEnum):
-    """What an engine has a known limit for."""
+    """A quantity for which an engine has a known limit."""
 
     REPETITION = "repetition"  # the largest count of one repetition
     STACKS = "stacks"  # different stacks at one position

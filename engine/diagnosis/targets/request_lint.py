@@ -89,7 +89,7 @@ def request_schemas(text: str) -> tuple[tuple[str, str, Span], ...]:
 
 
 def _is_source(constraint: RequestConstraint, text: str) -> bool:
-    """Return whether a part of a request is the schema itself, and not what stands for any object."""
+    """Return whether a part of a request is the schema, rather than a setting such as "any object" that implies one."""
     return NOTATIONS[constraint.notation].describes_json and json.loads(constraint.text) == json.loads(text)
 
 

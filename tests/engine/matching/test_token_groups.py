@@ -105,7 +105,7 @@ def test_a_walk_can_be_cancelled() -> None:
 
 
 def test_a_walk_can_be_limited() -> None:
-    """The same steps count each time, whatever the automaton remembers of earlier walks."""
+    """A walk counts the same number of steps, even if the automaton remembers earlier walks."""
     at = matcher("regex", "[ab]*é?", b"")
     for _ in range(2):
         with pytest.raises(LimitExceededError):

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from engine.grammar import Chars, Choice, Empty, Lookaround, Never, Node, Repeat, Sequence, TokenSet
-from engine.grammar.nodes import parts
+from engine.grammar import Chars, Empty, Never, Node, TokenSet
+from engine.grammar.nodes import children, parts
 from engine.notations.gbnf.parser import parse
 from engine.source import GrammarError, Limits, Severity, SourceText, diagnostic
 
@@ -25,18 +25,6 @@ def codes(text: str, limits: Limits | None = None) -> list[str]:
         return [finding.code.removeprefix("gbnf-") for finding in parse(SourceText(text), limits or Limits())[1]]
     except GrammarError as error:
         return [finding.code.removeprefix("gbnf-") for finding in error.diagnostics]
-
-
-def children(node: Node) -> tuple[Node, ...]:
-    match node:
-        case Sequence():
-            return node.items
-        case Choice():
-            return node.alternatives
-        case Repeat() | Lookaround():
-            return (node.node,)
-        case _:
-            return ()
 
 
 def test_places_are_exact() -> None:
