@@ -22,10 +22,11 @@ from engine.diagnosis.case import RequestConstraint
 from engine.diagnosis.reduce.engine_check import EngineFailure
 from engine.diagnosis.reduce.engine_reduction import ENGINE_LIMIT_S, reduce_by_engine, reduce_by_server
 from engine.diagnosis.reduce.reduction import ReducedText, reduce_text
-from engine.diagnosis.reduce.server_check import ServerCheck, ServerError, ServerFailure
+from engine.diagnosis.reduce.server_check import ServerCheck, ServerFailure
 from engine.notations import NOTATIONS
 from engine.notations.json_schema.json_tree import JsonTextError
 from engine.peers import UnknownPeerError, find_peers
+from engine.servers import ServerError
 from engine.source import CancelToken
 from engine.source.catalogue import catalogue_text
 from engine.source.processes import start_command

@@ -8,9 +8,10 @@ from typing import Final
 from engine.diagnosis.case import RequestConstraint
 from engine.diagnosis.reduce.engine_check import EngineCheck, EngineFailure
 from engine.diagnosis.reduce.reduction import ReducedText, reduce_text
-from engine.diagnosis.reduce.server_check import ServerCheck, ServerError, ServerFailure
+from engine.diagnosis.reduce.server_check import ServerCheck, ServerFailure
 from engine.peers.adapter import BYTES, Peer
 from engine.peers.bench import PeerProcess
+from engine.servers import ServerError
 from engine.source import CancelToken, EngineError
 
 ENGINE_LIMIT_S: Final = 10.0

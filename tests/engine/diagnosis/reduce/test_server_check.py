@@ -159,7 +159,7 @@ def test_a_server_that_cannot_be_reached_is_an_error(serve):
     server.server_close()
     with pytest.raises(ServerError) as error:
         ServerCheck(url, "json_schema", model="m").failure("{}")
-    assert error.value.key == "errors.diagnosis.server_unreachable"
+    assert error.value.key == "errors.servers.unreachable"
 
 
 @pytest.mark.parametrize(
@@ -168,4 +168,4 @@ def test_a_server_that_cannot_be_reached_is_an_error(serve):
 def test_an_address_has_to_be_one_of_a_server(url):
     with pytest.raises(ServerError) as error:
         ServerCheck(url, "json_schema")
-    assert error.value.key == "errors.diagnosis.server_address"
+    assert error.value.key == "errors.servers.address"
