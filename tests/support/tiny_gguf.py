@@ -1,8 +1,8 @@
 """A tiny llama model with random weights as a GGUF file, which llama.cpp serves and transformers loads.
 
-`PYTHONPATH=tests/support python -m tiny_gguf tiny.gguf [--seed N] [--context N]` writes one. Its vocabulary has what real ones have: every byte, tokens
-of several bytes, among them parts of characters, control tokens, two ids that end the output, a token that the user
-defined, and a chat template. Equal arguments make equal files.
+`python tests/support/tiny_gguf.py FILE [--seed N] [--context N]` writes one. Its vocabulary has what real ones have:
+every byte, tokens of several bytes, among them parts of characters, control tokens, two ids that end the output, a
+token that the user defined, and a chat template. Equal arguments make equal files.
 """
 
 from __future__ import annotations

@@ -5,24 +5,24 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import urllib.error
-from types import SimpleNamespace
 
 import psutil
 import pytest
 from error_keys import raises_key
-from llama_server import answer
+from llama_server import connect
 
 from engine.models import ModelError, local_server
 from engine.models.local_server import LocalServer
+from engine.servers import ServerClient, ServerError
 from engine.source import CancelledError, CancelToken
 
 
 def test_it_serves_the_model_under_a_key_of_its_own(llama_server, tiny_gguf_file):
-    assert answer(llama_server, "/props")["model_path"] == str(tiny_gguf_file)
+    with connect(llama_server) as client:
+        assert client.get("/props")["model_path"] == str(tiny_gguf_file)
     assert llama_server.version.startswith("20")
-    with pytest.raises(urllib.error.HTTPError, match="401"):
-        answer(SimpleNamespace(address=llama_server.address, key="another"), "/props")
+    with ServerClient(llama_server.address, key="another") as client, raises_key(ServerError, "errors.servers.key"):
+        client.get("/props")
 
 
 def test_it_ends_when_it_is_closed(tiny_gguf_file):
@@ -44,6 +44,7 @@ PARENT = """
 import sys
 from pathlib import Path
 from engine.models.local_server import LocalServer
+from engine.servers import ServerClient, ServerError
 from engine.source import CancelToken
 server = LocalServer(Path(sys.argv[1]), CancelToken(), threads=1)
 print("ready", flush=True)
