@@ -114,6 +114,17 @@ class LogitSource(Protocol):
     def logits(self, ids: Sequence[int]) -> Logits:
         """Return the next-token logits after `ids` (at least one), float32[width], read-only.
 
+        A source that returns only a part of the distribution, such as a server that lists the best 20 tokens, leaves
+        the entries of all other tokens NaN: they are unknown, and nothing else is. If any entry is NaN:
+
+        - the known entries are natural log-probabilities under the whole vocabulary, before any mask, temperature or
+          penalty, so the unknown tokens have the mass `1 - sum(exp(known))` together;
+        - the known tokens are the most probable ones: none that is unknown is more probable than any of them;
+        - at least one entry is known.
+
+        An id that the model cannot produce is `-inf`, not unknown. A model whose own arithmetic yields NaN is no
+        partial source: it returns `-inf` there. What is unknown can be asked for: see `PricesTokens`, `DrawsTokens`.
+
         Raises:
             ModelError: there are more ids than the context length, or the memory is exhausted.
         """
@@ -132,5 +143,74 @@ class LogitSource(Protocol):
 
         Raises:
             ModelError: the model has no chat template, or the template rejects the messages.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DrawSettings:
+    """How a source draws one token among the allowed ones; the filters apply in this order after the mask.
+
+    Attributes:
+        temperature: divides the logits; 0 takes the most probable token.
+        top_k: keeps the k most probable; 0 is off.
+        top_p: keeps the smallest set whose mass reaches p; 1.0 is off.
+        min_p: keeps tokens with at least this share of the best token's probability; 0.0 is off.
+        seed: the seed of this draw alone, below 2**31; another step has another one.
+    """
+
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    seed: int = 0
+
+    @property
+    def is_greedy(self) -> bool:
+        """Return whether the most probable token is taken."""
+        return self.temperature == 0
+
+
+@runtime_checkable
+class PricesTokens(Protocol):
+    """A partial source that returns the probabilities of named tokens.
+
+    Attributes:
+        most_priced: how many tokens one call may name; 0 if none.
+    """
+
+    @property
+    def most_priced(self) -> int: ...  # noqa: D102 - see the attribute above
+
+    def price(self, ids: Sequence[int], token_ids: Sequence[int]) -> Logits:
+        """Return the natural log-probabilities of tokens after `ids`, as `LogitSource.logits` has them.
+
+        Args:
+            ids: the ids before them.
+            token_ids: distinct ids, at most `most_priced`.
+
+        Returns:
+            float32[n], in the order of `token_ids`; NaN where the source does not say.
+
+        Raises:
+            ModelError: as `LogitSource.logits`.
+        """
+        ...
+
+
+@runtime_checkable
+class DrawsTokens(Protocol):
+    """A partial source that draws a token under a mask, where its answers do not suffice to draw it here."""
+
+    def draw(self, ids: Sequence[int], allowed: npt.NDArray[np.bool_], settings: DrawSettings) -> int:
+        """Return a token that the source drew after `ids` from its own full distribution.
+
+        Args:
+            ids: the ids before it.
+            allowed: bool[width], the mask: the other tokens are removed before the draw; one at least is allowed.
+            settings: how it is drawn.
+
+        Raises:
+            ModelError: as `LogitSource.logits`, or the source cannot draw under this mask or with these settings.
         """
         ...

@@ -139,6 +139,8 @@ class TransformerSource:
 
 def _as_array(logits: Any) -> Logits:
     array: Logits = logits[0, -1].float().cpu().numpy().copy()
+    if np.isnan(array.max()):  # of an overflow; in an answer, NaN would mean that the model did not say
+        array[np.isnan(array)] = -np.inf
     return array
 
 
