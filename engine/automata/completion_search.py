@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from engine.automata.byte_classes import ByteClasses
 from engine.automata.completion import Alphabet, Completion, LengthBound
@@ -136,17 +136,22 @@ class _Search:
         return bytes(reversed(text))
 
 
-@lru_cache(maxsize=64)
-def legible_bytes(classes: ByteClasses, alphabet: Alphabet = None) -> bytes:
-    """Return the most readable byte of each byte class, the most readable first."""
-    best: dict[int, int] = {}
-    for byte in sorted(range(256) if alphabet is None else alphabet, key=_legibility):
-        best.setdefault(classes.of_byte[byte], byte)
-    return bytes(best.values())
-
-
 def _legibility(byte: int) -> tuple[int, int]:
     char = chr(byte)
     kinds = (char.islower(), char.isdigit(), char.isupper(), char.isprintable() and char != " ", char == " ")
     kind = kinds.index(True) if byte < 0x80 and True in kinds else len(kinds)
     return kind, byte
+
+
+LEGIBLE: Final = bytes(byte for _, byte in sorted(map(_legibility, range(256))))
+"""All bytes, the most readable first."""
+
+
+@lru_cache(maxsize=64)
+def legible_bytes(classes: ByteClasses, alphabet: Alphabet = None) -> bytes:
+    """Return the most readable byte of each byte class, the most readable first."""
+    best: dict[int, int] = {}
+    for byte in LEGIBLE:
+        if alphabet is None or byte in alphabet:
+            best.setdefault(classes.of_byte[byte], byte)
+    return bytes(best.values())

@@ -1,25 +1,25 @@
 """Rewrites of a schema or a pattern to a form that more engines read, each checked with our own engine.
 
 A pattern is rewritten by its classes (`\\d` to `[0-9]`), its anchors, or its automaton, which has no look-around. Both
-are compiled, and the two automata are walked together: every pair of states that some text reaches is compared.
+are compiled, and their languages are compared.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, Final
 
+from engine.analysis.equivalence import Relation, compare_languages
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.diagnosis.targets.findings import TargetRewrite
 from engine.export.text.conversion import to_regex
 from engine.export.text.print_regex import Dialect
 from engine.notations.editing import Edit
 from engine.notations.json_schema.outline import OutlinePart
-from engine.source import EngineError, checkpoint
+from engine.source import EngineError
 from engine.source.catalogue import catalogue_text
 
 _MOST_PAIRS: Final = 4_000
@@ -60,7 +60,7 @@ def verified_expression(text: str, other: str, options: CompileOptions) -> bool:
     """
     try:
         first, second = compile_grammar("regex", text, options), compile_grammar("regex", other, options)
-        return text != other and _walk_finds_no_difference(first, second, exact=True)
+        return text != other and _has_no_difference(first, second, exact=True)
     except EngineError:
         return False
 
@@ -197,28 +197,11 @@ def _same(text: str, other: str, *, exact: bool) -> bool:
     """
     try:
         first, second = compile_grammar("json_schema", text), compile_grammar("json_schema", other)
-        return _walk_finds_no_difference(first, second, exact=exact)
+        return _has_no_difference(first, second, exact=exact)
     except EngineError:
         return False
 
 
-def _walk_finds_no_difference(first: CompiledGrammar, second: CompiledGrammar, *, exact: bool) -> bool:
-    one, two = first.automaton, second.automaton
-    classes = sorted({(int(a), int(b)) for a, b in zip(one.class_of_byte, two.class_of_byte, strict=True)})
-    start = (one.start, two.start)
-    seen, pending = {start}, deque([start])
-    while pending:
-        left, right = pending.popleft()
-        checkpoint(len(classes))
-        if (left == 0) != (right == 0) or (left and one.accepts(left) != two.accepts(right)):
-            return False
-        if left == 0:
-            continue
-        for class_left, class_right in classes:
-            pair = one.step(left, class_left), two.step(right, class_right)
-            if pair not in seen:
-                if len(seen) >= _MOST_PAIRS:
-                    return not exact
-                seen.add(pair)
-                pending.append(pair)
-    return True
+def _has_no_difference(first: CompiledGrammar, second: CompiledGrammar, *, exact: bool) -> bool:
+    comparison = compare_languages(first, second, effort=_MOST_PAIRS)
+    return comparison.relation in ((Relation.EQUAL,) if exact else (Relation.EQUAL, Relation.UNKNOWN))

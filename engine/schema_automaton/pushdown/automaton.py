@@ -133,7 +133,18 @@ class JsonAutomaton:
 
     def row(self, configuration: int) -> list[int]:
         """Return the configuration after each byte."""
-        return [self.step(configuration, byte) for byte in range(256)]
+        self.evict_states()
+        node, state, text = self._cursors[configuration]
+        if self._follows_text[node]:
+            return [self.step(configuration, byte) for byte in range(256)]
+        self._lexer_table.complete(state)
+        entries = self._lexer_table.rows[state].tolist()
+        # Within a lexeme many bytes lead to one state. They come first: a step may renumber the lexer states.
+        after = {entry: self._intern((node, entry, text)) for entry in dict.fromkeys(entries) if entry > DEAD}
+        return [
+            after[entry] if entry > DEAD else DEAD if entry == DEAD else self.step(configuration, byte)
+            for byte, entry in enumerate(entries)
+        ]
 
     def accepts(self, configuration: int) -> bool:
         """Return whether the text may end here."""
