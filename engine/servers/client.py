@@ -21,8 +21,10 @@ import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from urllib.parse import urlsplit
+
+import msgspec
 
 from engine.source import CancelToken, EngineError
 
@@ -40,6 +42,8 @@ _POLL_S: Final = 0.02
 _LONGEST_MESSAGE: Final = 500
 _ROUTE: Final = re.compile(r"/(?:(?:chat/)?completions|responses|models|completion|api/(?:chat|generate))/?\Z")
 _SPACES: Final = re.compile(r"\s+")
+
+T = TypeVar("T")
 
 
 class ServerError(EngineError):
@@ -100,6 +104,17 @@ class ServerReply:
         except (ValueError, RecursionError) as error:
             raise UnreadableReplyError("errors.servers.not_json", text=_one_line(self.text)) from error
 
+    def json_of(self, kind: type[T]) -> T:
+        """Return the body as data of a type, which takes a tenth of the time of `json` for a long list.
+
+        Raises:
+            UnreadableReplyError: it is not JSON, or not of this type.
+        """
+        try:
+            return msgspec.json.decode(self.text, type=kind)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise UnreadableReplyError("errors.servers.not_json", text=_one_line(self.text)) from error
+
     @property
     def message(self) -> str:
         """Return the error message in the body, in one line: the usual fields of JSON errors, or the beginning."""
@@ -125,6 +140,7 @@ class ServerClient:
     Attributes:
         address: the address of the server, without a slash at the end.
         openai_path: the path of OpenAI's routes: `/v1`, or empty if the address has another path of its own.
+        connections: the number of connections made so far; another one may lead to another process.
 
     Raises:
         ServerError: the address is not one of HTTP, or contains a password or a query.
@@ -135,6 +151,7 @@ class ServerClient:
     ) -> None:
         self.address = server_address(address)
         self.openai_path = "" if urlsplit(self.address).path else "/v1"
+        self.connections = 0
         self._key, self._timeout = key, timeout
         self._cancel = cancel or CancelToken()
         self._client: httpx2.Client | None = None
@@ -163,7 +180,7 @@ class ServerClient:
 
     def get(self, path: str, *, timeout: float | None = None) -> Any:
         """Return the JSON data of a path, such as `/v1/models`; see `post`."""
-        return self._accepted(self.send("GET", path, timeout=timeout))
+        return self._accepted(self.send("GET", path, timeout=timeout)).json()
 
     def post(self, path: str, body: Mapping[str, Any], *, timeout: float | None = None) -> Any:
         """Send JSON data and return the JSON data of the answer.
@@ -177,7 +194,11 @@ class ServerClient:
             ServerError: one of its subclasses says why there is no answer.
             CancelledError: the work was cancelled.
         """
-        return self._accepted(self.send("POST", path, body, timeout=timeout))
+        return self._accepted(self.send("POST", path, body, timeout=timeout)).json()
+
+    def post_for(self, kind: type[T], path: str, body: Mapping[str, Any], *, timeout: float | None = None) -> T:
+        """Send JSON data and return the answer as data of a type; see `post` and `ServerReply.json_of`."""
+        return self._accepted(self.send("POST", path, body, timeout=timeout)).json_of(kind)
 
     def send(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, *, timeout: float | None = None
@@ -240,10 +261,10 @@ class ServerClient:
         readable = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
         return readable.replace(self._key, KEY_MARK) if self._key else readable
 
-    def _accepted(self, reply: ServerReply) -> Any:
+    def _accepted(self, reply: ServerReply) -> ServerReply:
         if not 200 <= reply.status < 300:
             raise self._refusal(reply)
-        return reply.json()
+        return reply
 
     def _refusal(self, reply: ServerReply) -> RefusedRequestError:
         kinds = {401: "key", 403: "key", 404: "route", 429: "busy"}
@@ -327,6 +348,7 @@ class ServerClient:
         """Remember the socket of a new connection."""
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             self._socket = info["return_value"].get_extra_info("socket")
+            self.connections += event.startswith("connection.connect_tcp")
 
     @contextmanager
     def _woken(self) -> Iterator[None]:

@@ -71,6 +71,8 @@ class ServerIdentity:
         context_length: the number of tokens that its context has; None if it does not say.
         chat_template: its template; None if it does not say.
         model_path: the file or folder of the model on the machine of the server; empty if it does not say.
+        vocabulary_size: the number of token ids; None if it does not say.
+        weights: what else it says of the weights, such as their size: a text that another model rarely has.
     """
 
     kind: str
@@ -81,6 +83,12 @@ class ServerIdentity:
     context_length: int | None = None
     chat_template: str | None = None
     model_path: str = ""
+    vocabulary_size: int | None = None
+    weights: str = ""
+
+    def serves_same_model(self, other: ServerIdentity) -> bool:
+        """Return whether a server says the same of its model as when it was asked before; a version may differ."""
+        return replace(self, version="", models=()) == replace(other, version="", models=())
 
 
 class ServerKind(Protocol):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Final
+
 from engine.servers.client import ServerClient
 from engine.servers.identity import (
     Distribution,
@@ -11,6 +14,11 @@ from engine.servers.identity import (
     answer_of,
     listed_models,
 )
+from engine.servers.llama_completion import LlamaModel
+from engine.servers.served_model import ServedModel
+from engine.vocabulary import Vocabulary
+
+_OF_WEIGHTS: Final = ("ftype", "n_ctx_train", "n_embd", "n_params", "n_vocab", "size", "vocab_type")
 
 CAPABILITIES = ServerCapabilities(
     Distribution.FULL,
@@ -35,7 +43,11 @@ class LlamaServer:
         props = answer_of(client, "/props")
         if not isinstance(props, dict) or "default_generation_settings" not in props:
             return None
-        models = tuple(str(one["id"]) for one in listed_models(client))
+        listed = listed_models(client)
+        models = tuple(str(one["id"]) for one in listed)
+        meta = listed[0].get("meta") if listed else None
+        meta = meta if isinstance(meta, dict) else {}
+        size = meta.get("n_vocab")
         settings = props["default_generation_settings"]
         context = settings.get("n_ctx") if isinstance(settings, dict) else None
         template = props.get("chat_template")
@@ -48,7 +60,13 @@ class LlamaServer:
             context_length=context if isinstance(context, int) and context > 0 else None,
             chat_template=template if isinstance(template, str) and template else None,
             model_path=str(props.get("model_path", "")),
+            vocabulary_size=size if isinstance(size, int) and size > 0 else None,
+            weights=json.dumps({name: meta[name] for name in _OF_WEIGHTS if name in meta}),
         )
+
+    def model(self, client: ServerClient, identity: ServerIdentity, vocabulary: Vocabulary | None) -> ServedModel:
+        """See `ServesModel`: it has its own vocabulary, whatever tokenizer is given."""
+        return LlamaModel(client, identity)
 
 
 SERVER = LlamaServer()

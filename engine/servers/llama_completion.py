@@ -1,0 +1,218 @@
+"""The model of a llama-server, by its route `/completion`.
+
+The server returns as many tokens of a distribution as are asked for. The whole of it is 5 MB for 49,152 tokens, and the
+server takes longest to write them; the best 500 are 44 KB. So a step reads those, and all of them only where a token
+beyond them is asked for. Log-probabilities are the model's own: bias, grammar and temperature do not change them.
+
+The first answer is whole and has the bytes of each token, so no tokenizer is needed. Control tokens have none there;
+`/detokenize` has their names. What ends an output is what the server allows under a grammar of the empty text: its
+`logit_bias` on another token makes the first draw illegal, and after that its answer lists the allowed tokens alone.
+
+Our mask is enforced by biases where the server itself draws. It answers with some token even if all are banned, so a
+drawn token is checked.
+
+Rejected: `/v1/completions`, which has the same fields and no control over the samplers' order; biases as an object,
+which take forty times as long as a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.servers.client import ServerClient, ServerError, UnreadableReplyError
+from engine.servers.identity import ServerIdentity
+from engine.servers.served_model import NextTokens, checked_tokens
+from engine.vocabulary import Vocabulary
+
+MOST_LISTED: Final = 500
+"""The number of tokens of a quick answer."""
+TIMEOUT_S: Final = 600.0
+"""The seconds for a step, in which a slow machine must read a whole prompt."""
+
+_ALL: Final = 10_000_000  # more tokens than any vocabulary has: the server lists all
+_FIELDS: Final = ("completion_probabilities", "timings/cache_n")
+_LEAST_LOG: Final = -1e30  # the server writes the lowest float in place of minus infinity
+_NAMES_AT_ONCE: Final = 256
+_BIAS: Final = 10_000.0  # makes a token certain, whatever the temperature
+_FLAT: Final = 100.0  # a temperature at which no allowed token has a probability that rounds to 0
+
+
+class _Token(msgspec.Struct):
+    id: int
+    logprob: float | None = None
+    bytes: list[int] = []
+
+
+class _Generated(msgspec.Struct):
+    id: int
+    top_logprobs: list[_Token] = []
+    top_probs: list[_Token] = []
+
+
+class _Completion(msgspec.Struct):
+    tokens: list[_Generated] = msgspec.field(name="completion_probabilities", default_factory=list)
+    reused: int | None = msgspec.field(name="timings/cache_n", default=None)
+
+    @property
+    def token(self) -> _Generated:
+        return self.tokens[0]
+
+
+class _Ids(msgspec.Struct):
+    tokens: list[int]
+
+
+class _Content(msgspec.Struct):
+    content: str
+
+
+class _Prompt(msgspec.Struct):
+    prompt: str
+
+
+class LlamaModel:
+    """The model of a llama-server; for the attributes see `ServedModel`.
+
+    Args:
+        client: the server.
+        identity: what it says of itself.
+    """
+
+    def __init__(self, client: ServerClient, identity: ServerIdentity) -> None:
+        self._client = client
+        # One id must be left for the token that is drawn.
+        self.most_prompt = None if identity.context_length is None else identity.context_length - 1
+        named = client.get("/props")
+        self._begin_id = self._first_id("") or self._first_id(named.get("bos_token"))
+        self.vocabulary = self._read_vocabulary(self._first_id(named.get("eos_token")))
+        self.most_priced = self.vocabulary.size
+
+    def next_tokens(self, ids: Sequence[int]) -> NextTokens:
+        """See `ServedModel`."""
+        return self._listed(ids, MOST_LISTED)
+
+    def prices(self, ids: Sequence[int], token_ids: Sequence[int]) -> NextTokens:
+        """See `ServedModel`: the answer is the whole distribution, since the server prices no named tokens."""
+        return self._listed(ids, self.vocabulary.size)
+
+    def draw(self, ids: Sequence[int], allowed: NDArray[np.bool_], sampler: Mapping[str, float]) -> int:
+        """See `ServedModel`: all other tokens are banned by biases."""
+        banned = np.flatnonzero(~allowed[: self.vocabulary.size]).tolist()
+        filters = [name for name in sampler if name != "seed"]
+        biases = [[token_id, False] for token_id in banned]
+        drawn = self._answer(ids, 1, **sampler, samplers=filters, logit_bias=biases).token.id
+        if not (0 <= drawn < allowed.shape[0] and allowed[drawn]):
+            raise ServerError("errors.servers.mask_ignored", address=self._client.address, id=drawn)
+        return drawn
+
+    def encode(self, text: str) -> list[int]:
+        """See `ServedModel`."""
+        ids = self._ids_of(text)
+        if ids and ids[-1] in self.vocabulary.eos_ids:
+            plain = self._ids_of(text, add_special=False)
+            if plain[-1:] != ids[-1:]:
+                ids = ids[:-1]  # some models add an EOS, after which another text would begin
+        while ids[:2] == [self._begin_id, self._begin_id]:
+            ids = ids[1:]
+        return ids or self._empty_prompt()
+
+    def encode_chat(self, messages: Sequence[tuple[str, str]], assistant_prefix: str) -> list[int]:
+        """See `ServedModel`: the server applies its template."""
+        asked = [{"role": role, "content": content} for role, content in messages]
+        prompt = self._client.post_for(_Prompt, "/apply-template", {"messages": asked}).prompt
+        return self.encode(prompt + assistant_prefix)
+
+    def _listed(self, ids: Sequence[int], count: int) -> NextTokens:
+        answer = self._answer(ids, count, temperature=0.0)
+        tokens = answer.token.top_logprobs
+        found = np.fromiter((one.id for one in tokens), np.int64, len(tokens))
+        logs = np.fromiter((_LEAST_LOG if one.logprob is None else one.logprob for one in tokens), np.float64)
+        logs[logs <= _LEAST_LOG] = -np.inf
+        size = self.vocabulary.size
+        return NextTokens(
+            checked_tokens(found, size), logs.astype(np.float32), count >= size, answer.token.id, answer.reused
+        )
+
+    def _answer(self, ids: Sequence[int], count: int, **more: Any) -> _Completion:
+        """Return the answer for the one token that the server generates.
+
+        Args:
+            ids: the ids before it.
+            count: the number of tokens to list.
+            more: further fields of the request.
+
+        Raises:
+            ServerError: there is none, or it has no probabilities.
+        """
+        body = {"prompt": list(ids), "n_predict": 1, "n_probs": count, "cache_prompt": True, "response_fields": _FIELDS}
+        answer = self._client.post_for(_Completion, "/completion", {**body, **more}, timeout=TIMEOUT_S)
+        if not answer.tokens:
+            raise UnreadableReplyError("errors.servers.no_probabilities", address=self._client.address)
+        return answer
+
+    def _ids_of(self, text: str, *, add_special: bool = True) -> list[int]:
+        body = {"content": text, "add_special": add_special, "parse_special": True}
+        return self._client.post_for(_Ids, "/tokenize", body).tokens
+
+    def _first_id(self, text: object) -> int | None:
+        """Return the first id of a text; None if it has none."""
+        return next(iter(self._ids_of(text)), None) if isinstance(text, str) else None
+
+    def _empty_prompt(self) -> list[int]:
+        begins = (self._begin_id, *sorted(self.vocabulary.eos_ids))
+        return next(([token_id] for token_id in begins if token_id is not None), [0])
+
+    def _read_vocabulary(self, eos_id: int | None) -> Vocabulary:
+        """Read the bytes of all tokens, the names of those that have none, and the ids that end an output."""
+        listed = self._answer([self._begin_id or 0], _ALL, temperature=0.0).token.top_logprobs
+        by_id = {one.id: bytes(one.bytes) or None for one in listed if one.id >= 0}
+        texts = [by_id.get(token_id) for token_id in range(max(by_id, default=0) + 1)]
+        names = self._names([token_id for token_id, text in enumerate(texts) if text is None], texts)
+        return Vocabulary(texts, self._end_ids(texts, eos_id), names)
+
+    def _names(self, ids: Sequence[int], texts: Sequence[bytes | None]) -> dict[int, str]:
+        """Return the names of tokens that have no bytes; those that have no name either are left out.
+
+        Args:
+            ids: the ids of the tokens.
+            texts: the bytes of each id of the vocabulary.
+        """
+        found: list[str] = []
+        between = texts.index(b"\n") if b"\n" in texts else None
+        for at in range(0, len(ids), _NAMES_AT_ONCE):
+            part = ids[at : at + _NAMES_AT_ONCE]
+            names: list[str] = []
+            if between is not None:
+                names = self._text_of([token for one in part for token in (one, between)]).split("\n")[:-1]
+            found += names if len(names) == len(part) else [self._text_of([one]) for one in part]
+        return {token_id: name for token_id, name in zip(ids, found, strict=True) if name}
+
+    def _text_of(self, ids: Sequence[int]) -> str:
+        return self._client.post_for(_Content, "/detokenize", {"tokens": ids}).content
+
+    def _end_ids(self, texts: Sequence[bytes | None], eos_id: int | None) -> frozenset[int]:
+        """Return the ids that the server lets end an output: those that a grammar of the empty text allows.
+
+        Args:
+            texts: the bytes of each id.
+            eos_id: the one that the server names, for a version that lists other tokens here.
+        """
+        illegal = next((token_id for token_id, text in enumerate(texts) if text), 0)
+        answer = self._answer(
+            [illegal],
+            _ALL,
+            grammar='root ::= ""',
+            logit_bias=[[illegal, _BIAS]],
+            samplers=["temperature"],
+            temperature=_FLAT,
+            post_sampling_probs=True,
+        )
+        allowed = frozenset(one.id for one in answer.token.top_probs if one.id < len(texts))
+        if allowed and not any(texts[token_id] for token_id in allowed):
+            return allowed
+        return frozenset() if eos_id is None else frozenset((eos_id,))
