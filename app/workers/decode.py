@@ -27,6 +27,7 @@ import gc
 import pickle
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -77,6 +78,7 @@ from engine.decoding.session.replay import imported_trace
 from engine.decoding.stage_texts import stage_title
 from engine.decoding.values import DEFAULT_MAX_TOKENS, ArchivedBranch, Chat, Finish, Position, SamplerSettings, Trace
 from engine.models import load_model
+from engine.models.source import cancelled_by
 from engine.source import CancelledError, CancelToken, EngineError
 from engine.vocabulary import VocabularyError
 
@@ -150,7 +152,8 @@ class DecodeHandler(Handler):
         if isinstance(request, _MOVES):
             self._watcher.clear_stop()
         try:
-            return super().handle(request, cancel, emit)
+            with self._cancelled_by(cancel):
+                return super().handle(request, cancel, emit)
         except CancelledError:
             raise
         except EngineError as error:
@@ -169,7 +172,8 @@ class DecodeHandler(Handler):
         for find in (self._forced.forced_text, partial(self._queries.assessment, cancel)):
             cancel.check()
             try:
-                found = find()
+                with self._cancelled_by(cancel):
+                    found = find()
             except CancelledError:
                 raise
             except EngineError:
@@ -177,6 +181,11 @@ class DecodeHandler(Handler):
             if found is not None:
                 yield found
         self._is_annotated = True
+
+    def _cancelled_by(self, cancel: CancelToken) -> AbstractContextManager[None]:
+        """Let a token end what the model waits for."""
+        session = self._state.session
+        return nullcontext() if session is None else cancelled_by(session.model, cancel)
 
     @handles_in_thread(OpenModel)
     def _open_model(self, request: OpenModel, job: Job) -> Callable[[], DecodeView]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from engine import models
 from engine.cli.arguments import add_grammar, add_vocabulary, as_count
-from engine.cli.inputs import compile_argument
+from engine.cli.inputs import compile_argument, load_source
 from engine.cli.output import ProgressLine, location_of, print_json
 from engine.compile import CompiledGrammar
 from engine.diagnosis.tokenizer_audit import TokenizerAudit, audit_lines, audit_tokenizer
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.tokenizer:
             found = audit_tokenizer(Path(arguments.tokenizer), grammar=grammar, width=arguments.width)
         else:
-            vocabulary = models.load_model(arguments.model, cancel=cancel).vocabulary
+            vocabulary = load_source(arguments.model, cancel).vocabulary
             files = models.model_files(arguments.model)
             found = audit_tokenizer(vocabulary, files=files, grammar=grammar, width=arguments.width)
     if arguments.json:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine import models, peers
 from engine.cli.arguments import add_compile_options, add_vocabulary, as_count, as_text, number_between
-from engine.cli.inputs import as_utf8, compile_options, read_file, read_grammar
+from engine.cli.inputs import as_utf8, compile_options, load_source, read_file, read_grammar
 from engine.cli.output import MisuseError, ProgressLine, print_json
 from engine.compile import NOTATIONS, CompiledGrammar, compile_grammar
 from engine.decoding.generate import sample_many
@@ -167,7 +167,7 @@ def _generated(model: LogitSource, grammar: CompiledGrammar, cancel: CancelToken
 
 def _model(arguments: argparse.Namespace, cancel: CancelToken) -> LogitSource:
     spec = f"uniform:{arguments.tokenizer}" if arguments.tokenizer else arguments.model
-    return models.load_model(spec or "records", cancel=cancel)
+    return load_source(spec or "records", cancel)
 
 
 def _vocabulary_and_name(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[Vocabulary, str]:
@@ -179,7 +179,7 @@ def _vocabulary_and_name(arguments: argparse.Namespace, cancel: CancelToken) -> 
         return Vocabulary.from_tokenizer(Path(arguments.tokenizer)), arguments.tokenizer
     available = {model.spec for model in models.known_models() if model.available_offline}
     spec = arguments.model or ("smollm2" if "smollm2" in available else "records")
-    return models.load_model(spec, cancel=cancel).vocabulary, spec
+    return load_source(spec, cancel).vocabulary, spec
 
 
 # ---------------------------------------------------------------------- the table

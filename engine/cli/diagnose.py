@@ -13,7 +13,7 @@ from typing import Any, Final
 from engine import models
 from engine.cli.arguments import as_count, as_text
 from engine.cli.exit_codes import ExitCode
-from engine.cli.inputs import as_utf8, read_file
+from engine.cli.inputs import as_utf8, load_source, read_file
 from engine.cli.output import MisuseError, ProgressLine, print_json, print_note
 from engine.cli.scores import score_lines, scores_data
 from engine.cli.zones import add_zone_options, read_zones
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the cause of a failure; return 0 if the output is complete, and 4 if no cause is known."""
     _check(arguments)
     with ProgressLine() as cancel:
-        model = models.load_model(arguments.model, cancel=cancel) if arguments.model is not None else None
+        model = load_source(arguments.model, cancel) if arguments.model is not None else None
         source = None if model is None else TokenSource(model.vocabulary, text_encoder_of(model))
         if arguments.jsonl is not None or (arguments.pasted is not None and Path(arguments.pasted).is_dir()):
             cases = _records(arguments.jsonl) if arguments.jsonl is not None else _folders(Path(arguments.pasted))

@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine import models
 from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.labels import label
 from engine.cli.arguments import add_grammar, as_count, as_natural, as_text
-from engine.cli.inputs import compile_options, read_grammar
+from engine.cli.inputs import compile_options, load_source, read_grammar
 from engine.cli.output import (
     CommandError,
     IllegalTextError,
@@ -85,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
             assert dfa is not None
             print(_as_dot(dfa, arguments.dot))
             return 0
-        model = models.load_model(arguments.model, cancel=cancel)
+        model = load_source(arguments.model, cancel)
         if arguments.index:
             _print_index(grammar, model.vocabulary, cancel, as_json=arguments.json)
             return 0

@@ -7,10 +7,9 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from engine import models
 from engine.cli.arguments import add_grammar, as_count, as_integer, as_natural, as_text, number_between
 from engine.cli.exit_codes import ExitCode
-from engine.cli.inputs import compile_argument, read_json_file
+from engine.cli.inputs import compile_argument, load_source, read_json_file
 from engine.cli.output import CommandError, MisuseError, ProgressLine, print_json, print_message
 from engine.cli.zones import read_zones
 from engine.decoding import Finish, Generation, SamplerSettings, Step, StopRule
@@ -84,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         **{field.name: _given(arguments, field) for field in _sampler_fields()}, seed=arguments.seed
     )
     with ProgressLine() as cancel:
-        model = models.load_model(arguments.model, cancel=cancel)
+        model = load_source(arguments.model, cancel)
         generation = generate(
             grammar,
             model,

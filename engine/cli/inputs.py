@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from engine import models
-from engine.cli.output import MisuseError
+from engine.cli.output import MisuseError, print_note
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
+from engine.models import LogitSource
+from engine.servers.client import is_server_address
+from engine.servers.server_spec import ServerSpec
 from engine.source import CancelToken, Limits, SourceText
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 STDIN = "-"
@@ -100,7 +104,18 @@ def load_vocabulary(arguments: argparse.Namespace, cancel: CancelToken) -> Vocab
     """Load the vocabulary of `--tokenizer` or `--model`."""
     if arguments.tokenizer:
         return Vocabulary.from_tokenizer(Path(arguments.tokenizer))
-    return models.load_model(arguments.model, cancel=cancel).vocabulary
+    return load_source(arguments.model, cancel).vocabulary
+
+
+def load_source(spec: str, cancel: CancelToken) -> LogitSource:
+    """Load the model of `--model`; a note says so if texts leave this machine.
+
+    Raises:
+        ModelError: as `load_model`.
+    """
+    if is_server_address(spec) and (server := ServerSpec.read(spec)).is_remote:
+        print_note(catalogue_text("cli.message.remote", address=server.address))
+    return models.load_model(spec, cancel=cancel)
 
 
 def _without_last_line_end(text: str) -> str:

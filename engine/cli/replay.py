@@ -6,9 +6,8 @@ import argparse
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from engine import models
 from engine.cli.arguments import add_grammar, add_vocabulary, as_count, as_text
-from engine.cli.inputs import compile_argument, read_file
+from engine.cli.inputs import compile_argument, load_source, read_file
 from engine.cli.output import ProgressLine, location_of, show
 from engine.cli.zones import add_zone_options, has_zones, zoned_grammar
 from engine.compile import CompiledGrammar, compile_grammar
@@ -77,7 +76,7 @@ def _token_source(arguments: argparse.Namespace, cancel: CancelToken) -> TokenSo
         path = Path(arguments.tokenizer)
         return TokenSource(Vocabulary.from_tokenizer(path), read_text_encoder(path))
     if arguments.model:
-        model = models.load_model(arguments.model, cancel=cancel)
+        model = load_source(arguments.model, cancel)
         return TokenSource(model.vocabulary, text_encoder_of(model))
     return None
 

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from engine import models
 from engine.cli.annotations import Annotation, github_commands
-from engine.cli.inputs import read_file
+from engine.cli.inputs import load_source, read_file
 from engine.cli.output import MisuseError, ProgressLine, print_json
 from engine.diagnosis.test_strings.case_files import CaseFileError, GrammarCase, read_cases
 from engine.diagnosis.test_strings.case_runner import CaseReport, CheckKind, CheckResult, run_case
@@ -73,7 +72,7 @@ def _loader(file: str, cancel: CancelToken) -> Callable[[str], Vocabulary]:
         for path in (Path(file).parent / name, Path(name)):
             if path.exists():
                 return Vocabulary.from_tokenizer(path)
-        return models.load_model(name, cancel=cancel).vocabulary
+        return load_source(name, cancel).vocabulary
 
     return load
 

@@ -11,7 +11,7 @@ from engine.source import CancelToken
 from engine.source.registry import OTHERS, Registry
 
 SOURCES: Final = Registry[SourceKind](
-    "engine.models.sources", "SOURCE", order=("bundled", "smollm2", "uniform", OTHERS, "path", "hub")
+    "engine.models.sources", "SOURCE", order=("bundled", "smollm2", "uniform", "server", OTHERS, "path", "hub")
 )
 """The kinds of sources, in the order in which they are asked whether they recognise a spec."""
 
@@ -33,7 +33,7 @@ def load_model(spec: str, *, cancel: CancelToken | None = None) -> LogitSource:
 
     Args:
         spec: `shakespeare`, `records` or `smollm2`; `uniform:PATH` for a tokenizer alone; the path of a transformers
-            folder or of a GGUF file; or a Hub id (`owner/name`).
+            folder or of a GGUF file; a Hub id (`owner/name`); or the address of a server (see `ServerSpec`).
         cancel: receives the stages ("downloading …" with bytes, "reading the weights"); checked between them.
 
     Raises:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
@@ -21,7 +22,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from engine.models.source import Logits, Message, ModelError
-from engine.servers import KINDS, ServerClient, ServerError, ServerIdentity, SilentServerError, identify
+from engine.servers import KINDS, BrokenConnectionError, ServerClient, ServerError, ServerIdentity, identify
 from engine.servers.served_model import NextTokens, ServedModel, ServesModel
 from engine.source import CancelToken
 from engine.source.catalogue import catalogue_text
@@ -34,6 +35,7 @@ _TOLERANCE: Final = 0.5  # nats: batches of another size change a log-probabilit
 _ENDING: Final = ".gguf"
 
 T = TypeVar("T")
+VocabularyFinder = Callable[[ServerIdentity], Vocabulary]
 
 
 class ServerSource:
@@ -51,7 +53,9 @@ class ServerSource:
     def __init__(self, client: ServerClient, identity: ServerIdentity, served: ServedModel) -> None:
         self.identity = identity
         self._client, self._served = client, served
-        self.name = catalogue_text("sources.name.server", model=model_title(identity), host=host_of(client.address))
+        self.name = catalogue_text(
+            "sources.name.server", model=model_title(identity), host=urlsplit(client.address).netloc
+        )
         self.vocabulary, self.width = served.vocabulary, served.vocabulary.size
         self.context_length = served.most_prompt
         self.chat_template = identity.chat_template is not None
@@ -96,22 +100,79 @@ class ServerSource:
         return logits
 
     def _ask(self, ask: Callable[[], T]) -> T:
-        """Return an answer of the server, which is the one that it was; connect again if the connection was lost.
+        """Return an answer of the server that this source was attached to; connect again if the connection was lost.
 
         Raises:
             ModelError: there is no answer, or the server serves another model now.
+            CancelledError: the work was cancelled.
         """
         try:
             try:
                 answer = ask()
-            except SilentServerError:
-                if not self._connects_again():
-                    raise
+            except BrokenConnectionError:  # most servers close a connection that was not used for some seconds
                 answer = ask()
             while self._client.connections != self._checked_connections:
                 connections = self._client.connections
-                self._check_is_same(answer)
+                self._check_same_model(answer)
                 self._checked_connections = connections
         except ServerError as error:
             raise ModelError.of(error) from error
         return answer
+
+    def _check_same_model(self, answer: object) -> None:
+        """Raise an error if the server has another model than at the time of attaching.
+
+        Args:
+            answer: the last answer, which says what the server remembers.
+        """
+        now = KINDS[self.identity.kind].identify(self._client)
+        if now is not None and self.identity.model in now.models:
+            now = replace(now, model=self.identity.model)
+        if now is None or not now.serves_same_model(self.identity):
+            raise self._changed(now)
+        if isinstance(answer, NextTokens) and answer.reused:
+            return
+        if not _agree(self._at_probe, self._served.next_tokens(self._probe)):
+            raise self._changed(now)
+
+    def _changed(self, now: ServerIdentity | None) -> ServerError:
+        fields = {"address": self._client.address, "before": model_title(self.identity)}
+        if now is None or now.model == "":
+            return ServerError("errors.servers.gone", **fields)
+        return ServerError("errors.servers.changed", **fields, now=model_title(now))
+
+
+def attach(client: ServerClient, model: str = "", find_vocabulary: VocabularyFinder | None = None) -> ServerSource:
+    """Return the model of a server as a source, after asking what it is.
+
+    Args:
+        client: the server.
+        model: the model that requests name; by default the first that the server lists.
+        find_vocabulary: returns the vocabulary of a tokenizer on this machine, for a server that has none to read.
+
+    Raises:
+        ModelError: the server cannot be asked, or its model cannot be stepped.
+        CancelledError: the work was cancelled.
+    """
+    try:
+        identity = identify(client, model)
+        kind = KINDS[identity.kind]
+        if isinstance(kind, ServesModel):
+            vocabulary = find_vocabulary(identity) if kind.needs_tokenizer and find_vocabulary is not None else None
+            return ServerSource(client, identity, kind.model(client, identity, vocabulary))
+    except ServerError as error:
+        raise ModelError.of(error) from error
+    raise ModelError("errors.servers.read_only", kind=kind.title, address=client.address)
+
+
+def model_title(identity: ServerIdentity) -> str:
+    """Return the name of a server's model for users: that of its file, if it is named by a path."""
+    name = PurePosixPath(identity.model.replace("\\", "/")).name if identity.model.endswith(_ENDING) else identity.model
+    return name.removesuffix(_ENDING) or KINDS[identity.kind].title
+
+
+def _agree(before: NextTokens, now: NextTokens) -> bool:
+    """Return whether two answers can be those of one model, on machines that round differently."""
+    found = dict(zip(now.ids.tolist(), now.log_probabilities.tolist(), strict=True))
+    best = zip(before.ids[:_COMPARED].tolist(), before.log_probabilities[:_COMPARED].tolist(), strict=True)
+    return all(abs(found.get(token_id, -np.inf) - price) < _TOLERANCE for token_id, price in best)

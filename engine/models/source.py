@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -33,6 +34,22 @@ class CachedSource(Protocol):
 
     def clear_cache(self) -> None:
         """Clear the cache."""
+
+
+@runtime_checkable
+class WaitingSource(Protocol):
+    """A source whose calls wait for another process, and end as soon as the work is cancelled."""
+
+    def cancelled_by(self, cancel: CancelToken) -> AbstractContextManager[None]:
+        """Let a token end calls, with `CancelledError`, while the context lasts."""
+        ...
+
+
+def cancelled_by(source: object, cancel: CancelToken | None) -> AbstractContextManager[None]:
+    """Let a token end the calls of a source that waits, while the context lasts; other sources are not affected."""
+    if cancel is not None and isinstance(source, WaitingSource):
+        return source.cancelled_by(cancel)
+    return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ Importing this package loads no HTTP library; `ServerClient` does when it is cre
 """
 
 from engine.servers.client import (
+    BrokenConnectionError,
     RefusedRequestError,
     ServerClient,
     ServerError,
@@ -16,6 +17,7 @@ from engine.servers.identity import KINDS, ServerCapabilities, ServerIdentity, S
 
 __all__ = [
     "KINDS",
+    "BrokenConnectionError",
     "RefusedRequestError",
     "ServerCapabilities",
     "ServerClient",

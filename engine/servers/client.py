@@ -55,7 +55,11 @@ class UnreachableServerError(ServerError):
 
 
 class SilentServerError(ServerError):
-    """The server accepted a request and ended the connection, or sent no complete answer in time."""
+    """The server accepted a request and sent no complete answer in time."""
+
+
+class BrokenConnectionError(SilentServerError):
+    """The server ended the connection before its answer was complete."""
 
 
 class UnreadableReplyError(ServerError):
@@ -310,7 +314,7 @@ class ServerClient:
             ) from error
         except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
             self._cancel.check()
-            raise SilentServerError("errors.servers.broken_off", address=self.address) from error
+            raise BrokenConnectionError("errors.servers.broken_off", address=self.address) from error
 
     def _parts(self, response: httpx2.Response, deadline: float) -> Iterator[bytes]:
         """Yield the bytes of an answer as they come.

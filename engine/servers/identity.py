@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from engine.servers.client import RefusedRequestError, ServerClient, ServerError, UnreadableReplyError
 from engine.source.registry import OTHERS, Registry
 
-IDENTIFY_TIMEOUT_S: Final = 2.0
+IDENTIFY_TIMEOUT_S: Final = 5.0
 """The seconds for each request by which the kind of a server is found out."""
 
 

@@ -8,6 +8,9 @@ The first answer is whole and has the bytes of each token, so no tokenizer is ne
 `/detokenize` has their names. What ends an output is what the server allows under a grammar of the empty text: its
 `logit_bias` on another token makes the first draw illegal, and after that its answer lists the allowed tokens alone.
 
+An answer has no probabilities if the drawn token is a part of a character, whose text the server holds back. So a bias
+makes it draw another one.
+
 Our mask is enforced by biases where the server itself draws. It answers with some token even if all are banned, so a
 drawn token is checked.
 
@@ -31,11 +34,9 @@ from engine.vocabulary import Vocabulary
 
 MOST_LISTED: Final = 500
 """The number of tokens of a quick answer."""
-TIMEOUT_S: Final = 600.0
-"""The seconds for a step, in which a slow machine must read a whole prompt."""
 
 _ALL: Final = 10_000_000  # more tokens than any vocabulary has: the server lists all
-_FIELDS: Final = ("completion_probabilities", "timings/cache_n")
+_FIELDS: Final = ("tokens", "completion_probabilities", "timings/cache_n")
 _LEAST_LOG: Final = -1e30  # the server writes the lowest float in place of minus infinity
 _NAMES_AT_ONCE: Final = 256
 _BIAS: Final = 10_000.0  # makes a token certain, whatever the temperature
@@ -49,18 +50,21 @@ class _Token(msgspec.Struct):
 
 
 class _Generated(msgspec.Struct):
-    id: int
     top_logprobs: list[_Token] = []
     top_probs: list[_Token] = []
 
 
 class _Completion(msgspec.Struct):
-    tokens: list[_Generated] = msgspec.field(name="completion_probabilities", default_factory=list)
+    tokens: list[int] = []
+    generated: list[_Generated] = msgspec.field(name="completion_probabilities", default_factory=list)
     reused: int | None = msgspec.field(name="timings/cache_n", default=None)
 
     @property
-    def token(self) -> _Generated:
-        return self.tokens[0]
+    def listed(self) -> list[_Token]:
+        """The best tokens of the distribution; none if there is no such list."""
+        if not self.generated:
+            return []
+        return self.generated[0].top_logprobs or self.generated[0].top_probs
 
 
 class _Ids(msgspec.Struct):
@@ -88,6 +92,7 @@ class LlamaModel:
         # One id must be left for the token that is drawn.
         self.most_prompt = None if identity.context_length is None else identity.context_length - 1
         named = client.get("/props")
+        self._whole_id = self._ids_of("a", add_special=False)[-1]
         self._begin_id = self._first_id("") or self._first_id(named.get("bos_token"))
         self.vocabulary = self._read_vocabulary(self._first_id(named.get("eos_token")))
         self.most_priced = self.vocabulary.size
@@ -101,14 +106,14 @@ class LlamaModel:
         return self._listed(ids, self.vocabulary.size)
 
     def draw(self, ids: Sequence[int], allowed: NDArray[np.bool_], sampler: Mapping[str, float]) -> int:
-        """See `ServedModel`: all other tokens are banned by biases."""
+        """Ban all other tokens by biases; see `ServedModel`."""
         banned = np.flatnonzero(~allowed[: self.vocabulary.size]).tolist()
         filters = [name for name in sampler if name != "seed"]
         biases = [[token_id, False] for token_id in banned]
-        drawn = self._answer(ids, 1, **sampler, samplers=filters, logit_bias=biases).token.id
-        if not (0 <= drawn < allowed.shape[0] and allowed[drawn]):
-            raise ServerError("errors.servers.mask_ignored", address=self._client.address, id=drawn)
-        return drawn
+        drawn = self._answer(ids, 0, **sampler, samplers=filters, logit_bias=biases).tokens
+        if len(drawn) != 1 or not (0 <= drawn[0] < allowed.shape[0] and allowed[drawn[0]]):
+            raise ServerError("errors.servers.mask_ignored", address=self._client.address, ids=drawn)
+        return drawn[0]
 
     def encode(self, text: str) -> list[int]:
         """See `ServedModel`."""
@@ -128,15 +133,24 @@ class LlamaModel:
         return self.encode(prompt + assistant_prefix)
 
     def _listed(self, ids: Sequence[int], count: int) -> NextTokens:
-        answer = self._answer(ids, count, temperature=0.0)
-        tokens = answer.token.top_logprobs
+        answer = self._distribution(ids, count)
+        tokens = answer.listed
         found = np.fromiter((one.id for one in tokens), np.int64, len(tokens))
         logs = np.fromiter((_LEAST_LOG if one.logprob is None else one.logprob for one in tokens), np.float64)
         logs[logs <= _LEAST_LOG] = -np.inf
         size = self.vocabulary.size
-        return NextTokens(
-            checked_tokens(found, size), logs.astype(np.float32), count >= size, answer.token.id, answer.reused
-        )
+        return NextTokens(checked_tokens(found, size), logs.astype(np.float32), count >= size, answer.reused)
+
+    def _distribution(self, ids: Sequence[int], count: int, **more: Any) -> _Completion:
+        """Return the answer with the best tokens after some ids; see `_answer`.
+
+        Raises:
+            ServerError: there is none.
+        """
+        answer = self._answer(ids, count, **{"temperature": 0.0, "logit_bias": [[self._whole_id, _BIAS]], **more})
+        if not answer.listed:
+            raise UnreadableReplyError("errors.servers.no_probabilities", address=self._client.address)
+        return answer
 
     def _answer(self, ids: Sequence[int], count: int, **more: Any) -> _Completion:
         """Return the answer for the one token that the server generates.
@@ -147,13 +161,17 @@ class LlamaModel:
             more: further fields of the request.
 
         Raises:
-            ServerError: there is none, or it has no probabilities.
+            ServerError: there is none.
         """
-        body = {"prompt": list(ids), "n_predict": 1, "n_probs": count, "cache_prompt": True, "response_fields": _FIELDS}
-        answer = self._client.post_for(_Completion, "/completion", {**body, **more}, timeout=TIMEOUT_S)
-        if not answer.tokens:
-            raise UnreadableReplyError("errors.servers.no_probabilities", address=self._client.address)
-        return answer
+        body = {
+            "prompt": list(ids),
+            "n_predict": 1,
+            "n_probs": count,
+            "cache_prompt": True,
+            "return_tokens": True,
+            "response_fields": _FIELDS,
+        }
+        return self._client.post_for(_Completion, "/completion", {**body, **more})
 
     def _ids_of(self, text: str, *, add_special: bool = True) -> list[int]:
         body = {"content": text, "add_special": add_special, "parse_special": True}
@@ -169,7 +187,7 @@ class LlamaModel:
 
     def _read_vocabulary(self, eos_id: int | None) -> Vocabulary:
         """Read the bytes of all tokens, the names of those that have none, and the ids that end an output."""
-        listed = self._answer([self._begin_id or 0], _ALL, temperature=0.0).token.top_logprobs
+        listed = self._distribution([self._begin_id or 0], _ALL).listed
         by_id = {one.id: bytes(one.bytes) or None for one in listed if one.id >= 0}
         texts = [by_id.get(token_id) for token_id in range(max(by_id, default=0) + 1)]
         names = self._names([token_id for token_id, text in enumerate(texts) if text is None], texts)
@@ -202,17 +220,15 @@ class LlamaModel:
             texts: the bytes of each id.
             eos_id: the one that the server names, for a version that lists other tokens here.
         """
-        illegal = next((token_id for token_id, text in enumerate(texts) if text), 0)
-        answer = self._answer(
-            [illegal],
+        answer = self._distribution(
+            [self._whole_id],
             _ALL,
             grammar='root ::= ""',
-            logit_bias=[[illegal, _BIAS]],
             samplers=["temperature"],
             temperature=_FLAT,
             post_sampling_probs=True,
         )
-        allowed = frozenset(one.id for one in answer.token.top_probs if one.id < len(texts))
+        allowed = frozenset(one.id for one in answer.listed if 0 <= one.id < len(texts))
         if allowed and not any(texts[token_id] for token_id in allowed):
             return allowed
         return frozenset() if eos_id is None else frozenset((eos_id,))

@@ -23,14 +23,12 @@ class NextTokens:
         log_probabilities: their natural log-probabilities under the whole vocabulary, before any mask and any
             temperature, float32[n].
         is_whole: whether these are all tokens of the vocabulary that have a probability.
-        drawn: the token that the server drew.
         reused: the number of the prompt's tokens that the server had computed before; None if it does not say.
     """
 
     ids: NDArray[np.int64]
     log_probabilities: NDArray[np.float32]
     is_whole: bool
-    drawn: int
     reused: int | None = None
 
 
@@ -96,7 +94,14 @@ class ServedModel(Protocol):
 
 @runtime_checkable
 class ServesModel(Protocol):
-    """A kind of server whose model can be stepped."""
+    """A kind of server whose model can be stepped.
+
+    Attributes:
+        needs_tokenizer: whether its servers have no vocabulary to read, so that a tokenizer is needed here.
+    """
+
+    @property
+    def needs_tokenizer(self) -> bool: ...  # noqa: D102 - see the attribute above
 
     def model(self, client: ServerClient, identity: ServerIdentity, vocabulary: Vocabulary | None) -> ServedModel:
         """Return the model of a server.
@@ -104,8 +109,7 @@ class ServesModel(Protocol):
         Args:
             client: the server.
             identity: what it says of itself.
-            vocabulary: that of a tokenizer on this machine, if one was found; for a kind whose servers have no
-                vocabulary to read.
+            vocabulary: that of a tokenizer on this machine; None where none is needed.
 
         Raises:
             ServerError: it cannot be stepped; the message says why, and what to do.
@@ -120,6 +124,7 @@ def checked_tokens(ids: NDArray[np.int64], width: int) -> NDArray[np.int64]:
     Raises:
         ServerError: one is outside the vocabulary.
     """
-    if ids.shape[0] and not (0 <= int(ids.min()) and int(ids.max()) < width):
-        raise ServerError("errors.servers.other_vocabulary", id=int(ids.max()), width=width)
+    outside = ids[(ids < 0) | (ids >= width)]
+    if outside.shape[0]:
+        raise ServerError("errors.servers.other_vocabulary", id=int(outside[0]), width=width)
     return ids

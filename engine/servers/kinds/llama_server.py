@@ -37,6 +37,7 @@ class LlamaServer:
     """The kind of llama-server; for the attributes see `ServerKind`."""
 
     title = "llama-server"
+    needs_tokenizer = False  # it tells its own vocabulary
 
     def identify(self, client: ServerClient) -> ServerIdentity | None:
         """See `ServerKind`: `/props` has the build and the template."""
@@ -65,7 +66,7 @@ class LlamaServer:
         )
 
     def model(self, client: ServerClient, identity: ServerIdentity, vocabulary: Vocabulary | None) -> ServedModel:
-        """See `ServesModel`: it has its own vocabulary, whatever tokenizer is given."""
+        """Return the model, with the vocabulary of the server; see `ServesModel`."""
         return LlamaModel(client, identity)
 
 

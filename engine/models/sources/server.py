@@ -1,0 +1,77 @@
+"""A running server, by its address."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from engine.models.hub import cached_folder
+from engine.models.server_source import attach
+from engine.models.source import LogitSource, ModelError, ModelInfo
+from engine.servers import ServerClient, ServerError, ServerIdentity
+from engine.servers.client import is_server_address
+from engine.servers.keys import key_of
+from engine.servers.server_spec import ServerSpec
+from engine.source import CancelToken
+from engine.source.catalogue import catalogue_text
+from engine.vocabulary import Vocabulary, VocabularyError
+
+STEP_TIMEOUT_S: Final = 600.0
+"""The seconds for a step, in which a slow machine must read a whole prompt."""
+
+
+class _Servers:
+    @property
+    def forms(self) -> str:
+        return catalogue_text("sources.forms.server")
+
+    def known_models(self) -> tuple[ModelInfo, ...]:
+        return ()
+
+    def recognises(self, spec: str) -> bool:
+        return is_server_address(spec)
+
+    def load(self, spec: str, cancel: CancelToken) -> LogitSource:
+        try:
+            server = ServerSpec.read(spec)
+            client = ServerClient(server.address, key=key_of(server.address), timeout=STEP_TIMEOUT_S, cancel=cancel)
+        except ServerError as error:
+            raise ModelError.of(error) from error
+        cancel.report(catalogue_text("sources.stage.attach", address=server.address), 0)
+        return attach(client, server.model, partial(_vocabulary, server.tokenizer))
+
+    def files(self, spec: str) -> Path | None:
+        try:
+            return _tokenizer_path(ServerSpec.read(spec).tokenizer)
+        except ServerError:
+            return None
+
+
+def _vocabulary(tokenizer: str, identity: ServerIdentity) -> Vocabulary:
+    """Return the vocabulary of the tokenizer that the user named, else of the model's files on this machine.
+
+    Raises:
+        ModelError: there is none, or it cannot be read.
+    """
+    candidates = (tokenizer,) if tokenizer else (identity.model_path, identity.model)
+    path = next((found for name in candidates if (found := _tokenizer_path(name)) is not None), None)
+    if path is None and tokenizer:
+        raise ModelError("errors.models.no_tokenizer", path=tokenizer)
+    if path is None:
+        raise ModelError("errors.servers.needs_tokenizer", model=identity.model)
+    try:
+        return Vocabulary.from_tokenizer(path)
+    except VocabularyError as error:
+        raise ModelError.of(error) from error
+
+
+def _tokenizer_path(name: str) -> Path | None:
+    """Return the file or folder of a tokenizer, given by its path or by a Hub id; None if it is not here."""
+    if not name:
+        return None
+    path = Path(name).expanduser()
+    return path if path.exists() else cached_folder(name)
+
+
+SOURCE = _Servers()
