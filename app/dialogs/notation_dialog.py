@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.catalogue import ui_text
 from app.delays import delayed
+from app.dialogs.equivalence_dialog import relation_name, shown_text
 from app.dialogs.export_dialog import Options
 from app.display_text import unmarked
 from app.document import GrammarPart
@@ -36,7 +37,9 @@ from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.workers.protocol import Failed
 from app.workers.requests.compile import CompileRequest
+from app.workers.requests.equivalence import CompareGrammars, GrammarsAnswer
 from app.workers.requests.judge import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
+from engine.analysis.language_comparison import Relation
 from engine.notations import NOTATIONS
 from engine.source import Diagnostic, Severity, SourceText
 
@@ -65,12 +68,14 @@ class NotationDialog(QDialog):
 
     Signals:
         conversion_wanted(ConvertRequest), reading_wanted(ReadRequest): answer a request.
-        cancelled(): cancel the pending request.
+        comparison_wanted(CompareGrammars): compare the texts of a conversion with those of the original.
+        cancelled(): cancel the pending requests.
         chosen(ConversionChoice, GrammarPart): the choice, and the resulting grammar.
     """
 
     conversion_wanted = Signal(ConvertRequest)
     reading_wanted = Signal(ReadRequest)
+    comparison_wanted = Signal(CompareGrammars)
     cancelled = Signal()
     chosen = Signal(ConversionChoice, GrammarPart)
 
@@ -122,6 +127,8 @@ class NotationDialog(QDialog):
         self.close_objects = push_button(close, tip, role="outlined", clicked=self._close_objects)
         self.close_objects.hide()
         self.result_label = _label()
+        self.comparison_label = Label(wraps=True)
+        self._comparison: CompareGrammars | None = None  # the pending one
         self._build_buttons()
         self._lay_out()
         self.choice_buttons[ConversionChoice.CONVERT].setChecked(True)
@@ -173,6 +180,7 @@ class NotationDialog(QDialog):
         right.addWidget(self.options)
         right.addWidget(self.preview, 1)
         right.addWidget(self.close_objects, 0, Qt.AlignmentFlag.AlignHCenter)
+        right.addWidget(self.comparison_label)
         right.addWidget(self.result_label)
         layout.addLayout(buttons)
         buttons.addWidget(self.note, 1)
@@ -239,9 +247,10 @@ class NotationDialog(QDialog):
     def _ask(self) -> None:
         """Show the preview of the choice, or request it."""
         self._timer.stop()
-        if self._is_pending:
+        if self._is_pending or self._comparison is not None:
             self.cancelled.emit()
         self._number += 1
+        self._show_comparison_text("")
         self._converted, self._is_pending = None, False
         self.close_objects.hide()
         choice, reading = self.choice, self.reading
@@ -311,7 +320,33 @@ class NotationDialog(QDialog):
             losses = [f"• {loss[:1].upper()}{loss[1:]}." for loss in answer.losses]
             heading = ui_text("dialogs.notation.lost" if losses else "dialogs.notation.nothing_lost")
             self._show(answer.text, self.reading.notation.id, "\n".join([heading, *losses, answer.checked]))
+            if answer.compared is not None:
+                self._comparison = CompareGrammars(self._compiled, answer.compared)
+                self._show_comparison_text(ui_text("dialogs.equivalence.comparing"))
+                self.comparison_wanted.emit(self._comparison)
         self._show_state()
+
+    def show_comparison(self, answer: GrammarsAnswer) -> None:
+        """Show whether the conversion has the same texts as the original."""
+        if answer.request != self._comparison:
+            return
+        self._comparison = None
+        compared = answer.comparison
+        if compared is None:
+            self._show_comparison_text(answer.error)
+            return
+        fields: dict[str, object] = {}
+        relation = relation_name(compared)
+        if compared.relation is Relation.UNKNOWN:
+            fields["length"] = compared.length
+        for name, text in (("removed", compared.only_first), ("added", compared.only_second)):
+            if text is not None:
+                fields[name] = shown_text(text)
+        self._show_comparison_text(unmarked(ui_text(f"dialogs.equivalence.conversion.{relation}", **fields)))
+
+    def _show_comparison_text(self, text: str) -> None:
+        self.comparison_label.setText(text)
+        self.comparison_label.setVisible(bool(text))
 
     def show_reading(self, answer: ReadAnswer) -> None:
         """Show the errors of the text in the other notation."""
@@ -324,6 +359,9 @@ class NotationDialog(QDialog):
 
     def show_failure(self, failed: Failed) -> None:
         """Show that a worker hit a bug, so that there will be no answer."""
+        if self._comparison is not None:
+            self._comparison = None
+            self._show_comparison_text(ui_text("common.internal_error", summary=failed.summary))
         if self._is_pending:
             self._is_pending = False
             self.note.setText("")

@@ -111,6 +111,8 @@ class Document(QObject):
         self._stamp: tuple[int, int] | None = None  # of the file, when it was last read or written here
         self._modified = False
         self._grammar_before = self._content.grammar  # before the last edit
+        self._saved_grammar = self._content.grammar
+        self._saved_in: Path | None = None
         self._extras: ExampleExtras | None = None
         self._drafts: dict[str, object] = {}
         self._timer = delayed(self, _AUTOSAVE_AFTER_MS, self.autosave_now)
@@ -134,6 +136,16 @@ class Document(QObject):
     def is_modified(self) -> bool:
         """Return whether closing it would lose an edit."""
         return self._modified
+
+    @property
+    def saved_grammar(self) -> GrammarPart:
+        """Return the grammar as it was last opened or saved."""
+        return self._saved_grammar
+
+    @property
+    def saved_in(self) -> Path | None:
+        """Return the file that has the saved grammar; None if it is in none."""
+        return self._saved_in
 
     @property
     def is_changed_outside(self) -> bool:
@@ -268,6 +280,7 @@ class Document(QObject):
         self._timer.stop()
         self._drafts.clear()
         self._content, self._path, self._stamp = content, path, _stamp_of(path)
+        self._saved_grammar, self._saved_in = content.grammar, None if modified else path
         self._extras = None
         self._revision += 1
         self._modified = modified
@@ -297,6 +310,7 @@ class Document(QObject):
         """
         file.write_document(path, self._content)
         self._path, self._stamp = path, _stamp_of(path)
+        self._saved_grammar, self._saved_in = self._content.grammar, path
         self._timer.stop()
         self._autosave.discard()
         if self._drafts:

@@ -17,6 +17,7 @@ from app.pane_spec import Area, PaneContext, PaneSpec
 from app.panes.generation.presenter import GenerationPresenter
 from app.presenters.exporting import Exporting, Sharing
 from app.presenters.failure_intake import FailureIntake
+from app.presenters.grammar_edits import GrammarEdits
 from app.presenters.output_check import OutputCheck
 from app.presenters.reduction import Reductions
 from app.presenters.schema_fuzz import SchemaFuzz
@@ -82,6 +83,7 @@ class MainWindow(QMainWindow):
         self.tokenizer_audits = TokenizerAudits(session, self)
         self.reductions = Reductions(session, self)
         self.schema_fuzz = SchemaFuzz(session, lambda text: self.panes.view("tests").add_text(text), self)
+        self.grammar_edits = GrammarEdits(session, lambda text: self.panes.view("tests").add_text(text), self)
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
         self.dock_layout = DockLayout(self.panes.editor, self.panes.automaton, self.panes.generation)
@@ -100,8 +102,8 @@ class MainWindow(QMainWindow):
         self._connect_signals()
         for owner in (self.files, self.sharing, self.exporting, self.output_check, self.failure_intake, self.tour):
             self.commands.add(owner)
-        self.commands.add(self.tokenizer_audits)
-        self.commands.add(self.reductions)
+        for handler in (self.tokenizer_audits, self.reductions, self.grammar_edits):
+            self.commands.add(handler)
         self.commands.add(self.schema_fuzz, session.document.changed, session.document.replaced)
         self.commands.add(FocusCommands(self.panes, self))
         self.commands.add(self.dock_layout, self.dock_layout.bottom_toggled)

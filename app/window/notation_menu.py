@@ -44,6 +44,7 @@ from app.theme.buttons import push_button
 from app.theme.labels import plain_text
 from app.window.files import Files
 from app.window.toolbar import Toolbar
+from app.workers.requests.equivalence import CompareGrammars
 from app.workers.requests.judge import ConvertRequest, IntakeAnswer, IntakeRequest, ReadRequest
 from engine.notations import NOTATIONS
 
@@ -137,7 +138,8 @@ class NotationMenu(QObject):
         """Ask what to do with the text in another notation."""
         from app.dialogs.notation_dialog import NotationDialog  # start-up time: the dialog is built when first shown
 
-        judge, compiled = self._session.worker_pool.judge, self._session.compiling.request()
+        judge, engines = self._session.worker_pool.judge, self._session.worker_pool.engines
+        compiled = self._session.compiling.request()
         first = {example.notation: example.document().grammar for example in reversed(examples())}
         examples_by_name = {choice.name: choice.of(first[choice.notation.id]) for choice in notation_choices()}
         dialog = NotationDialog(compiled, self._document.content.grammar, examples_by_name, target, self._window)
@@ -147,9 +149,13 @@ class NotationMenu(QObject):
         dialog.reading_wanted.connect(
             lambda request: judge.ask(request, dialog).then(dialog.show_reading).failed(dialog.show_failure)
         )
+        dialog.comparison_wanted.connect(
+            lambda request: engines.ask(request, dialog).then(dialog.show_comparison).failed(dialog.show_failure)
+        )
         dialog.cancelled.connect(
             lambda: judge.cancel(lambda request: isinstance(request, ConvertRequest | ReadRequest))
         )
+        dialog.cancelled.connect(lambda: engines.cancel(lambda request: isinstance(request, CompareGrammars)))
         dialog.chosen.connect(self._decide)
         dialog.finished.connect(lambda _result: self._show())
         dialog.finished.connect(dialog.deleteLater)

@@ -1,7 +1,8 @@
 """The engines group: questions to other engines, which run in child processes of this process, and to servers.
 
 A process of its own, started with the first of these requests: an engine may take its time limit, and a reduction asks
-it hundreds of times, which must delay neither a step nor the test strings.
+it hundreds of times, which must delay neither a step nor the test strings. Two grammars of ours are compared here for
+the same reason.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from app.workers.requests.engines import (
     ListEngines,
     SmallestAnswer,
 )
+from app.workers.requests.equivalence import CompareGrammars, GrammarsAnswer
+from engine.analysis.equivalence import compare_languages
+from engine.compile import compile_grammar
 from engine.diagnosis.case import RequestConstraint
 from engine.diagnosis.failures.diagnose import LIMITS
 from engine.diagnosis.failures.examination import AcceptedPrefix, lenient_options
@@ -95,6 +99,23 @@ class EnginesHandler(Handler):
             return EnginesAnswer(request, error=sentence(error).rstrip("."))
         rows = tuple(EngineRow(one.engine, one.version, one.answer, one.accepted, one.is_complete) for one in engines)
         return EnginesAnswer(request, rows, len(part.data), found if differs else None)
+
+    @handles(CompareGrammars)
+    def _compare_grammars(self, request: CompareGrammars, job: Job) -> GrammarsAnswer:
+        compiled = []
+        for one, error_key in ((request.before, "before_error"), (request.after, "after_error")):
+            try:
+                # A comparison may fill an automaton up to its limits, so it gets one of its own.
+                compiled.append(compile_grammar(one.notation, one.text, one.options, cancel=job.cancel))
+            except GrammarError as refused:
+                reason = refused.diagnostics[0].message
+                return GrammarsAnswer(request, error=ui_text(f"workers.equivalence.{error_key}", reason=reason))
+        try:
+            return GrammarsAnswer(request, compare_languages(*compiled, cancel=job.cancel))
+        except CancelledError:
+            raise
+        except EngineError as error:
+            return GrammarsAnswer(request, error=sentence(error).rstrip("."))
 
     @handles(FuzzSchema)
     def _fuzz(self, request: FuzzSchema, job: Job) -> FuzzAnswer:

@@ -49,6 +49,7 @@ from engine.diagnosis.verdicts.verdict import Verdict, VerdictOutcome
 from engine.export import NumberSpelling, close_objects, open_objects, to_gbnf, without_white_space
 from engine.export.conversion_preview import ConvertOptions
 from engine.export.conversion_preview import convert as convert_grammar
+from engine.grammar.options import CompileOptions
 from engine.source import (
     CancelledError,
     CancelToken,
@@ -365,7 +366,9 @@ def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> Convert
         return ConvertAnswer(request.number, error=_error_sentence(first))
     except EngineError as error:
         return ConvertAnswer(request.number, error=f"{sentence(error)}.")
-    return ConvertAnswer(request.number, found.text, found.losses, found.check.sentence)
+    read_as = CompileOptions(dialect=found.dialect)
+    compared = CompileRequest(request.compiled.revision, found.notation, found.content, read_as)
+    return ConvertAnswer(request.number, found.text, found.losses, found.check.sentence, compared)
 
 
 def read(request: ReadRequest, cancel: CancelToken) -> ReadAnswer:

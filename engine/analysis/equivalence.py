@@ -21,13 +21,12 @@ Bytes are tried in the order of their legibility, so that a text is one that a p
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from engine.analysis.language_comparison import LanguageComparison
 from engine.automata.actions import NEEDS_TEXT, POP, decode
 from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.automata.completion_search import LEGIBLE
@@ -36,60 +35,12 @@ from engine.schema_automaton.lexing.lexer import symbol_of
 from engine.source import CancelToken, LimitExceededError, checkpoint
 from engine.source.arguments import require, require_count
 
-EFFORT: Final = 50_000
-"""The default limit of the pairs that each walk visits."""
+EFFORT: Final = 20_000
+"""The default limit of the pairs that each walk visits; the slowest take most of a millisecond each."""
 
 _EFFORT_WITH_TEXT: Final = 2_000  # configurations that differ by a text have no end, and take a millisecond each
 _REPORT_EVERY: Final = 64
 _ENDED: Final = -1  # instead of a frame: the value has ended, and the lexer state is the number of its ending
-
-
-class Relation(StrEnum):
-    """The relation of the texts of a first grammar to those of a second one."""
-
-    EQUAL = "equal"
-    NARROWER = "narrower"
-    """Every text of the first is one of the second, which has others."""
-    WIDER = "wider"
-    """Every text of the second is one of the first, which has others."""
-    DIFFERENT = "different"
-    """Each has texts that the other has not."""
-    UNEQUAL = "unequal"
-    """One has texts that the other has not; a bounded search did not find out the reverse."""
-    UNKNOWN = "unknown"
-    """A bounded search found no difference."""
-
-
-@dataclass(frozen=True, slots=True)
-class LanguageComparison:
-    """The comparison of two grammars.
-
-    Attributes:
-        only_first: a text of the first that the second has not; None if none was found.
-        only_second: a text of the second that the first has not; None if none was found.
-        is_exact: whether no text exists where none was found, and those that were found are shortest ones.
-        n_visited: the number of pairs of states that were visited.
-        length: if not exact, the largest number of bytes up to which all texts were compared; None if exact. A text
-            that is longer by more than one byte may not be a shortest one.
-    """
-
-    only_first: bytes | None
-    only_second: bytes | None
-    is_exact: bool
-    n_visited: int
-    length: int | None
-
-    @property
-    def relation(self) -> Relation:
-        """Return the relation of the first grammar to the second."""
-        if self.only_first is not None and self.only_second is not None:
-            return Relation.DIFFERENT
-        found = self.only_first is not None or self.only_second is not None
-        if not self.is_exact:
-            return Relation.UNEQUAL if found else Relation.UNKNOWN
-        if not found:
-            return Relation.EQUAL
-        return Relation.WIDER if self.only_first is not None else Relation.NARROWER
 
 
 def compare_languages(
@@ -161,11 +112,13 @@ class _PairWalk:
         self._one, self._two, self._cancel = one, two, cancel
 
     def _visit(self, effort: int) -> bool:
-        """Count a pair, and return whether it may be visited."""
+        """Count a pair and return True; return False if there were enough."""
         if self.n_visited % _REPORT_EVERY == 0:
             self._cancel.report("progress.comparing", self.n_visited, effort)
+        if self.n_visited == effort:
+            return False
         self.n_visited += 1
-        return self.n_visited <= effort
+        return True
 
     def _is_needed(self, left: int, right: int) -> bool:
         """Return whether texts from a pair may be missing; `DEAD` for a side that nothing completes."""

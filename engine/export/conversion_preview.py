@@ -67,12 +67,17 @@ class Converted:
     Attributes:
         text: the new text.
         losses: what it lacks of the original, a sentence each, without full stop.
-        check: the comparison with the original.
+        check: the comparison with the original on random walks.
+        notation, content, dialect: the grammar whose texts are those of the original: the text itself, or the
+            expression in a schema of strings.
     """
 
     text: str
     losses: tuple[str, ...]
     check: Check
+    notation: str
+    content: str
+    dialect: Dialect
 
 
 def convert(
@@ -105,7 +110,8 @@ def convert(
         text, read_as, dialect = pattern_of(written.text), "regex", "ecma"
     compared = catalogue_text("export.compared.fragment.conversion")
     check = check_text(job, read_as, text, compared, fewer=has_fewer or is_cut, dialect=dialect)
-    return Converted(written.text, (*written.notes, *_words_lost(compiled, target)), check)
+    losses = (*written.notes, *_words_lost(compiled, target))
+    return Converted(written.text, losses, check, read_as, text, dialect)
 
 
 def _words_lost(compiled: CompiledGrammar, target: Notation) -> Iterator[str]:

@@ -157,6 +157,7 @@ class ConvertAnswer:
     Attributes:
         losses: what it lacks of the original, one sentence each.
         checked: how it was checked against the original, a sentence.
+        compared: the grammar whose texts are to be compared with those of the original; None without a text.
         error: one or two sentences; empty if there is a text.
         can_close: whether the conversion works for the schema without additional properties.
     """
@@ -165,6 +166,7 @@ class ConvertAnswer:
     text: str = ""
     losses: tuple[str, ...] = ()
     checked: str = ""
+    compared: CompileRequest | None = None
     error: str = ""
     can_close: bool = False
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any, Final
 
-from engine.analysis.equivalence import Relation, compare_languages
+from engine.analysis.equivalence import compare_languages
+from engine.analysis.language_comparison import Relation
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.diagnosis.targets.findings import TargetRewrite
 from engine.export.text.conversion import to_regex

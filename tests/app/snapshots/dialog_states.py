@@ -10,8 +10,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFrame, QMenuBar, QWidget
 
 import app.window.main_window  # noqa: F401 - declares all commands
+from app.catalogue import ui_text
 from app.commands import MENUS, Commands
 from app.dialogs.audit_dialog import AuditDialog
+from app.dialogs.equivalence_dialog import EquivalenceDialog
 from app.dialogs.export_dialog import ExportDialog
 from app.dialogs.gallery_dialog import GalleryDialog
 from app.dialogs.keys_dialog import KeysDialog
@@ -38,9 +40,11 @@ from app.workers.requests.engines import (
     FindSmallest,
     SmallestAnswer,
 )
+from app.workers.requests.equivalence import CompareGrammars, GrammarsAnswer
 from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
 from app.workers.requests.judge import ConvertRequest
 from app.workers.requests.scoring import ScoreAnswer, ScoreOutput, ScoreRow
+from engine.analysis.equivalence import compare_languages
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.verdicts.replay import TokenSource, replay_text
 from engine.source import CancelToken, Span
@@ -109,9 +113,26 @@ def other_notation(
 
     dialog.conversion_wanted.connect(show_conversion)
     dialog.reading_wanted.connect(lambda request: dialog.show_reading(read(request, CancelToken())))
+    dialog.comparison_wanted.connect(lambda request: dialog.show_comparison(_compared(request)))
     dialog.show()
     dialog.begin()
     dialog.choice_buttons[way].setChecked(True)
+    return settled(dialog)
+
+
+def _compared(request: CompareGrammars) -> GrammarsAnswer:
+    sides = (compile_grammar(one.notation, one.text, one.options) for one in (request.before, request.after))
+    return GrammarsAnswer(request, compare_languages(*sides, effort=1_000))
+
+
+def edited(before: str, after: str, notation: str) -> QWidget:
+    """What an edit adds and removes."""
+    dialog = EquivalenceDialog((ui_text("dialogs.equivalence.opened"), ui_text("dialogs.equivalence.traced")))
+    requests = (CompileRequest(number, notation, text, CompileOptions()) for number, text in enumerate((before, after)))
+    compared = _compared(CompareGrammars(*requests))
+    dialog.wanted.connect(lambda _index: dialog.show_answer(compared))
+    dialog.show()
+    dialog.start()
     return settled(dialog)
 
 
@@ -311,6 +332,8 @@ STATES: dict[str, State] = {
     "notation-error": lambda: other_notation("Regex · Python", text='root ::= "(" root ")" | "a"', notation="gbnf"),
     "notation-reinterpret": lambda: other_notation("GBNF", ConversionChoice.REINTERPRET),
     "notation-new": lambda: other_notation("GBNF", ConversionChoice.NEW),
+    "equivalence-different": lambda: edited(SCHEMA, SCHEMA.replace('"maxLength": 12', '"minLength": 2'), "json_schema"),
+    "equivalence-unknown": lambda: edited('root ::= "(" root ")" | "a"', 'root ::= r\nr ::= "(" r ")" | "a"', "gbnf"),
     "check-complete": lambda: checked('{"name": "Ada"}'),
     "check-cut-off": lambda: checked(CUT_OFF, budget=16, finish="length"),
     "check-refused": lambda: checked('{"name": "Ada", "age": 36}'),

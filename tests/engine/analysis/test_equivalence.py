@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from language import ALPHABET, matches, nodes
 
 from engine import CompileOptions, compile_grammar
-from engine.analysis.equivalence import LanguageComparison, Relation, compare_languages
+from engine.analysis.equivalence import compare_languages
+from engine.analysis.language_comparison import LanguageComparison, Relation
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
 from engine.automata.nfa.program import assemble
 from engine.compile import CompiledGrammar
@@ -68,7 +69,7 @@ def test_rules_differ_by_the_texts_by_which_their_definitions_differ(first, seco
         compile_grammar("gbnf", print_gbnf(grammar), CompileOptions(limits=_BIG)) for grammar in (first, second)
     )
     result = compare_languages(one, two, effort=300)
-    assert result.is_exact or not (one.is_regular and two.is_regular) or result.n_visited > 300
+    assert result.is_exact or not (one.is_regular and two.is_regular) or result.n_visited >= 300
     check(result, *(language(grammar, _TEXTS) for grammar in (first, second)), longest=4)
 
 
@@ -198,7 +199,7 @@ def test_rules_that_nest_without_bound_are_compared_up_to_a_length_that_is_told(
     brackets = 'root ::= "(" root ")" | "x"'
     result = compared("gbnf", brackets, 'root ::= "(" inner ")" | "x"\ninner ::= root', effort=100)
     assert (result.relation, result.is_exact) == (Relation.UNKNOWN, False)
-    assert result.n_visited == 101
+    assert result.n_visited == 100
     assert 40 < result.length <= 100
     differs = compared("gbnf", brackets, 'root ::= "(" root ")" | "x" | "((y))"', effort=100)
     assert (differs.relation, differs.only_second) == (Relation.UNEQUAL, b"((y))")
