@@ -38,6 +38,7 @@ COMMANDS: Final = (
     "fuzz",
     "bench",
     "probe-keywords",
+    "probe",
 )
 """The commands; the module, the texts and the negative answer of each have its name."""
 
@@ -48,14 +49,14 @@ _OTHERS: Final = (
     ExitCode.CANCELLED,
     ExitCode.TERMINATED,
 )
-_ONLY_OF: Final = {ExitCode.INCOMPLETE: "generate", ExitCode.UNKNOWN: "diagnose"}
-"""Codes of one command."""
+_ONLY_OF: Final = {ExitCode.INCOMPLETE: ("generate",), ExitCode.UNKNOWN: ("diagnose", "probe")}
+"""Codes that only some commands have."""
 
 
 def help_text(command: str) -> str:
     """Return the table for the `--help` of a command, of the `window`, or of the `program`."""
     rows = [(ExitCode.SUCCESS, catalogue_text("cli.exit.success")), (ExitCode.NEGATIVE, negative_answer(command))]
-    rows += [row for row in other_codes() if command in ("program", _ONLY_OF.get(row[0], command))]
+    rows += [row for row in other_codes() if command in ("program", *_ONLY_OF.get(row[0], (command,)))]
     heading = catalogue_text("cli.exit.heading")
     return f"{heading}:\n" + "\n".join(f"  {code:<5}{meaning}" for code, meaning in rows)
 

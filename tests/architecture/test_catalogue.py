@@ -54,6 +54,7 @@ CONVERTED = (
     "engine/diagnosis/distance.py",
     "engine/diagnosis/failures",
     "engine/diagnosis/fixes.py",
+    "engine/diagnosis/server_probe/report.py",
     "engine/diagnosis/share_page/page_data.py",
     "engine/diagnosis/targets",
     "engine/diagnosis/verdicts",
@@ -136,6 +137,7 @@ PROSE = (
     "export.about.",
     "export.checked.",
     "export.scope.",
+    "probe.sentence.",
 )
 PHRASES = (
     "decoding.",

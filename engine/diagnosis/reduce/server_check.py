@@ -17,19 +17,12 @@ from engine.diagnosis.failures.diagnosis import ENFORCEABLE
 from engine.diagnosis.intake import IntakeError, PastedText, TextKind, read_failure, remove_secrets
 from engine.diagnosis.intake.request_reader import is_request
 from engine.diagnosis.reduce.engine_check import message_form
+from engine.diagnosis.server_probe.canary import CANARY_SCHEMA, is_canary
 from engine.notations import NOTATIONS
 from engine.servers import RefusedRequestError, ServerClient, ServerError, ServerReply, SilentServerError
 from engine.servers.identity import listed_models
 from engine.source import CancelToken
 
-CANARY: Final = {
-    "type": "object",
-    "properties": {"a": {"type": "string", "enum": ["zq7"]}},
-    "required": ["a"],
-    "additionalProperties": False,
-}
-"""A schema with a single value, in the part of JSON Schema that every server reads."""
-_CANARY_ANSWER: Final = {"a": "zq7"}
 _MOST_TOKENS: Final = 256
 _LONGEST_REASON: Final = 300
 
@@ -89,15 +82,12 @@ class ServerCheck:
         Raises:
             ServerError: the server cannot be reached, or refuses the request.
         """
-        body = self._body(json.dumps(CANARY), "json_schema")
+        body = self._body(json.dumps(CANARY_SCHEMA), "json_schema")
         reply = self._post(body)
         if reply.status != 200:
             raise ServerError("errors.diagnosis.canary", status=reply.status, reason=_shortened(reply.text))
         answer = (_case(json.dumps(body), reply.text).output or b"").decode("utf-8", "replace")
-        try:
-            return None if json.loads(answer) == _CANARY_ANSWER else answer
-        except ValueError:
-            return answer
+        return None if is_canary(answer) else answer
 
     def failure(self, text: str) -> ServerFailure | None:
         """Return how the server fails on a request, or on a grammar; None if it does not.

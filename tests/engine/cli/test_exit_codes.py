@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from catalogue_texts import shows
 from command_line import run
+from doubles_chat import ChatDouble
 from random_model import RandomModel
+from server_double import served
 
 import engine.models
 from engine.cli.exit_codes import COMMANDS, ExitCode, help_text, negative_answer, other_codes
@@ -40,6 +42,7 @@ SUCCESS = {
     "fuzz": ("{schema}", "--texts", "3"),
     "bench": (*REGEX, "ab", "--text", "ab", *MODEL, "--engines", "turnstile"),
     "probe-keywords": ("--engine", "turnstile"),
+    "probe": ("{obeying}", "--way", "response_format"),
 }
 NEGATIVE = {
     "generate": (*REGEX, "aé", *MODEL),
@@ -59,6 +62,7 @@ NEGATIVE = {
     "fuzz": ("{schema}", "--additional", "closed"),
     "bench": (*REGEX, "(ab", "--text", "ab", *MODEL),
     "probe-keywords": ("--engine", "xgrammar-open"),  # not installed by the extra `test`
+    "probe": ("{ignoring}", "--way", "response_format"),
 }
 MISUSE = dict.fromkeys(COMMANDS, ("--nonsense",)) | {"share": ("{missing}", "--output", "-")}
 
@@ -70,6 +74,11 @@ def model(monkeypatch):
 
 @pytest.fixture
 def files(tmp_path):
+    with served(ChatDouble()) as obeying, served(ChatDouble(obeys=lambda _: False)) as ignoring:
+        yield {"obeying": obeying.address, "ignoring": ignoring.address, **files_of(tmp_path)}
+
+
+def files_of(tmp_path):
     document = tmp_path / "work.turnstile"
     document.write_text('{"format": "turnstile", "version": 1, "grammar": {"notation": "regex", "text": "ab"}}')
     broken = tmp_path / "broken.turnstile"
@@ -93,7 +102,7 @@ def files(tmp_path):
     }
 
 
-def filled(arguments: tuple[str, ...], files: dict[str, Path]) -> list[object]:
+def filled(arguments: tuple[str, ...], files: dict[str, Path | str]) -> list[object]:
     return [files.get(argument.strip("{}"), argument) for argument in arguments]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from engine.diagnosis.reduce.reduction import reduce_text
 from engine.diagnosis.reduce.server_check import ServerCheck, ServerError
+from engine.diagnosis.server_probe.canary import CANARY_VALUE
 
 KEY = "a-secret-key-0123456789"
 SCHEMA = {
@@ -89,11 +90,11 @@ def refuses_multiples(schema):
     """Refuse `multipleOf`, and answer everything else within the grammar of the test."""
     if "multipleOf" in json.dumps(schema):
         return 400, f"Unsupported keyword; your key is {KEY}"
-    return 200, '{"a":"zq7"}' if "zq7" in json.dumps(schema) else '{"a": 3}'
+    return 200, json.dumps({"a": CANARY_VALUE}) if CANARY_VALUE in json.dumps(schema) else '{"a": 3}'
 
 
 def ignores_multiples(schema):
-    return 200, '{"a":"zq7"}' if "zq7" in json.dumps(schema) else '{"a": 4}'
+    return 200, json.dumps({"a": CANARY_VALUE}) if CANARY_VALUE in json.dumps(schema) else '{"a": 4}'
 
 
 def test_a_refusal_is_reduced_to_the_keyword_and_the_key_stays_secret(serve):

@@ -1,0 +1,39 @@
+"""Ways of asking llama-server (`tools/server` of llama.cpp 0.5.0)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.diagnosis.server_probe.asking import (
+    SEED,
+    Asking,
+    AskingRoute,
+    AskingWay,
+    Question,
+    at,
+    chat_route,
+    chat_ways,
+    template_switch,
+)
+from engine.diagnosis.server_probe.canary import ConstraintForm
+
+
+def _completion_body(question: Question) -> dict[str, Any]:
+    heat = {"temperature": 2.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0} if question.is_hot else {"temperature": 0}
+    return {"prompt": question.prompt, "n_predict": question.most_tokens, "seed": SEED, **heat}
+
+
+_CHAT = chat_route(top_k=0, min_p=0.0)
+_COMPLETION = AskingRoute("/completion", False, _completion_body)
+
+ASKING = Asking(
+    (
+        *chat_ways(_CHAT, template_switch),
+        AskingWay("json_schema", _CHAT, ConstraintForm.SCHEMA, at("json_schema")),
+        AskingWay("grammar", _CHAT, ConstraintForm.RULES, at("grammar")),
+        AskingWay("/completion json_schema", _COMPLETION, ConstraintForm.SCHEMA, at("json_schema")),
+        AskingWay("/completion grammar", _COMPLETION, ConstraintForm.RULES, at("grammar")),
+    ),
+    ("structured_outputs",),
+    "llama.cpp",
+)

@@ -1,0 +1,28 @@
+"""Ways of asking vLLM (`entrypoints/openai` of 0.33; `guided_json` as in 0.11)."""
+
+from __future__ import annotations
+
+from engine.diagnosis.server_probe.asking import Asking, AskingWay, at, chat_route, chat_ways, template_switch
+from engine.diagnosis.server_probe.canary import ConstraintForm
+
+_CHAT = chat_route(top_k=-1, min_p=0.0)
+_STRUCTURED = (0, 12)
+
+ASKING = Asking(
+    (
+        *chat_ways(_CHAT, template_switch),
+        *(
+            AskingWay(f"structured_outputs.{name}", _CHAT, form, at("structured_outputs", name), since=_STRUCTURED)
+            for name, form in (
+                ("json", ConstraintForm.SCHEMA),
+                ("regex", ConstraintForm.REGEX),
+                ("grammar", ConstraintForm.RULES),
+                ("choice", ConstraintForm.CHOICE),
+            )
+        ),
+        AskingWay("guided_json", _CHAT, ConstraintForm.SCHEMA, at("guided_json"), until=_STRUCTURED),
+        AskingWay("guided_regex", _CHAT, ConstraintForm.REGEX, at("guided_regex"), until=_STRUCTURED),
+    ),
+    ("json_schema", "grammar"),
+    "vllm",
+)
