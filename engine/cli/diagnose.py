@@ -4,57 +4,51 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import Counter
+import shutil
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Final
+from tempfile import TemporaryDirectory
+from typing import Final
 
 from engine import models
 from engine.cli.arguments import as_count, as_text
 from engine.cli.exit_codes import ExitCode
-from engine.cli.inputs import as_utf8, load_source, read_file
+from engine.cli.inputs import STDIN, as_utf8, load_source, read_file
 from engine.cli.output import MisuseError, ProgressLine, print_json, print_note
-from engine.cli.scores import score_lines, scores_data
+from engine.cli.scores import score_data, score_lines, scores_data
 from engine.cli.zones import add_zone_options, read_zones
 from engine.compile import NOTATIONS
 from engine.decoding.pipeline_settings import OtherZone
-from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
+from engine.diagnosis.batch.entries import FINISHES, BatchEntry, given_constraint
+from engine.diagnosis.batch.judging import BatchRow, judge_entry
+from engine.diagnosis.batch.sources import BatchError, batch_entries, is_batch
+from engine.diagnosis.case import FailureCase, RequestConstraint
 from engine.diagnosis.failures.diagnose import LIMITS, diagnose
 from engine.diagnosis.failures.diagnosis import Cause, Diagnosis, FailurePlace
 from engine.diagnosis.failures.examination import AcceptedPrefix, lenient_options
 from engine.diagnosis.intake import IntakeError, IntakeRemark, PastedText, TextKind, read_failure, remarks_of
 from engine.diagnosis.scores.output_scores import ScoredOutput, score_output
+from engine.diagnosis.scores.score_texts import mass_text
 from engine.diagnosis.verdicts.replay import TokenSource
 from engine.diagnosis.verdicts.verdict import parse_token_ids
 from engine.models.text_encoder import text_encoder_of
 from engine.peers.prefixes import EnginePrefix, accepted_prefixes, installed_peers
 from engine.source import CancelledError, CancelToken, EngineError
 from engine.source.catalogue import catalogue_text
+from engine.source.number_format import percent
+from engine.vocabulary.visible import visible
 
-_FINISHES: Final = {
-    "stop": FinishReason.STOP,
-    "eos": FinishReason.STOP,
-    "length": FinishReason.LENGTH,
-    "context": FinishReason.CONTEXT,
-    "tool_calls": FinishReason.TOOL_CALLS,
-    "content_filter": FinishReason.FILTER,
-}
-_GRAMMARS: Final = {
-    "schema.json": "json_schema",
-    "grammar.gbnf": "gbnf",
-    "pattern.txt": "regex",
-    "choice.txt": "regex",
-    "*.schema.json": "json_schema",
-    "*.gbnf": "gbnf",
-}
-"""The files of a folder that have a grammar; the first that is there counts."""
-_OUTPUTS: Final = ("output.txt", "out.txt")
+_TABLE_COLUMNS: Final = ("name", "cause", "finish", "mass", "worst", "sentence")
+_WIDTHS: Final = (20, 22, 10, 14, 24)
+"""The widths of the columns of a table, whose rows are printed as they are judged."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
-    parser.add_argument("pasted", nargs="?", metavar="FOLDER|FILE")
+    parser.add_argument("pasted", nargs="*", metavar="FOLDER|FILE")
     parser.add_argument("--request", metavar="FILE")
     parser.add_argument("--response", metavar="FILE")
     parser.add_argument("--notation", choices=NOTATIONS)
@@ -63,7 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ids", metavar="FILE")
     parser.add_argument("--log", metavar="FILE")
     parser.add_argument("--budget", type=as_count, metavar="N")
-    parser.add_argument("--finish", choices=tuple(_FINISHES))
+    parser.add_argument("--finish", choices=tuple(FINISHES))
     add_zone_options(parser)
     parser.add_argument("--target", default="", metavar="NAME[@VERSION]")
     parser.add_argument("--model")
@@ -79,9 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
     with ProgressLine() as cancel:
         model = load_source(arguments.model, cancel) if arguments.model is not None else None
         source = None if model is None else TokenSource(model.vocabulary, text_encoder_of(model))
-        if arguments.jsonl is not None or (arguments.pasted is not None and Path(arguments.pasted).is_dir()):
-            cases = _records(arguments.jsonl) if arguments.jsonl is not None else _folders(Path(arguments.pasted))
-            return _table(arguments, list(cases), source, cancel)
+        if arguments.jsonl is not None or len(arguments.pasted) > 1 or any(map(is_batch, map(Path, arguments.pasted))):
+            return _table(arguments, model, source, cancel)
         case = _case(arguments)
         found = _diagnosed(arguments, case, source, cancel)
         engines = _asked_engines(found, cancel) if arguments.engines else ()
@@ -146,10 +139,9 @@ def _exit_code(found: Diagnosis) -> ExitCode:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Check what argparse cannot."""
-    batches = [arguments.jsonl, arguments.pasted]
-    single = [arguments.request, arguments.response, arguments.grammar_file, arguments.output, arguments.ids]
-    single.append(arguments.log)
-    if sum(one is not None for one in batches) + any(one is not None for one in single) != 1:
+    parts = [arguments.request, arguments.response, arguments.output, arguments.ids, arguments.log]
+    kinds = [arguments.jsonl is not None, bool(arguments.pasted), any(one is not None for one in parts)]
+    if sum(kinds) > 1 or (not any(kinds) and arguments.grammar_file is None):
         arguments.parser.error(catalogue_text("cli.diagnose.error.inputs"))
     if (arguments.notation is None) != (arguments.grammar_file is None):
         arguments.parser.error(catalogue_text("cli.diagnose.error.notation"))
@@ -210,7 +202,7 @@ def _case(arguments: argparse.Namespace) -> FailureCase:
     texts = [
         PastedText(read_file(name, stdin=True), kind)
         for name, kind in (
-            (arguments.pasted, TextKind.ANY),
+            (next(iter(arguments.pasted), None), TextKind.ANY),
             (arguments.request, TextKind.REQUEST),
             (arguments.response, TextKind.RESPONSE),
             (arguments.log, TextKind.LOG),
@@ -218,9 +210,9 @@ def _case(arguments: argparse.Namespace) -> FailureCase:
         if name is not None
     ]
     case = _read(texts)
-    if arguments.grammar_file is not None:
-        text = as_utf8(read_file(arguments.grammar_file, stdin=True), arguments.grammar_file)
-        case = _with_grammar(case, arguments.notation, text)
+    constraint = _constraint(arguments)
+    if constraint is not None:
+        case = replace(case, constraints=(constraint,))
     if arguments.output is not None:
         case = replace(case, output=read_file(arguments.output, stdin=True))
     if arguments.ids is not None:
@@ -232,7 +224,7 @@ def _case(arguments: argparse.Namespace) -> FailureCase:
     if arguments.budget is not None:
         case = replace(case, max_tokens=arguments.budget)
     if arguments.finish is not None:
-        case = replace(case, finish=_FINISHES[arguments.finish])
+        case = replace(case, finish=FINISHES[arguments.finish])
     return case
 
 
@@ -248,112 +240,124 @@ def _read(texts: Sequence[PastedText]) -> FailureCase:
         raise MisuseError.of(error) from error
 
 
-def _with_grammar(case: FailureCase, notation: str, text: str) -> FailureCase:
-    """Return a case with a grammar in place of those of its request."""
-    if NOTATIONS[notation].is_expression:
-        text = text.removesuffix("\n").removesuffix("\r")
-    return replace(case, constraints=(RequestConstraint(notation, text),))
-
-
-def _records(name: str) -> Iterator[tuple[str, FailureCase]]:
-    """Yield the cases of a JSONL file with their line numbers.
+def _constraint(arguments: argparse.Namespace) -> RequestConstraint | None:
+    """Return the grammar of the command line; None if there is none.
 
     Raises:
-        MisuseError: the file cannot be read, or a line is no JSON object.
+        MisuseError: its file cannot be read.
     """
-    for number, line in enumerate(as_utf8(read_file(name, stdin=True), name).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise MisuseError("cli.file.not_json", name=f"{name}:{number}", reason=error) from error
-        notation = record.get("notation", "json_schema") if isinstance(record, dict) else ""
-        if notation not in NOTATIONS:
-            raise MisuseError("cli.diagnose.error.record", name=name, number=number)
-        yield str(number), _record(record, notation)
-
-
-def _record(record: dict[str, Any], notation: str) -> FailureCase:
-    """Return the case of one line."""
-    kinds = {"request": TextKind.REQUEST, "response": TextKind.RESPONSE, "log": TextKind.LOG}
-    case = _read(
-        [PastedText(_as_text(record[key]), kind) for key, kind in kinds.items() if record.get(key) is not None]
-    )
-    if record.get("grammar") is not None:
-        case = _with_grammar(case, notation, _as_text(record["grammar"]))
-    if isinstance(record.get("output"), str):
-        case = replace(case, output=record["output"].encode("utf-8", "surrogatepass"))
-    if isinstance(record.get("budget"), int):
-        case = replace(case, max_tokens=record["budget"])
-    if record.get("finish") in _FINISHES:
-        case = replace(case, finish=_FINISHES[record["finish"]])
-    return case
-
-
-def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _folders(folder: Path) -> Iterator[tuple[str, FailureCase]]:
-    """Yield the cases of a folder: the folder itself, or its folders, with the file names of a bundle.
-
-    Raises:
-        MisuseError: there is no such folder, or it has no case.
-    """
-    if not folder.is_dir():
-        raise MisuseError("cli.diagnose.error.folder", name=folder)
-    inner = sorted(path for path in folder.iterdir() if path.is_dir())
-    cases = [(path.name, case) for path in [folder, *inner] if (case := read_folder(path)) is not None]
-    if not cases:
-        raise MisuseError("cli.diagnose.error.folder", name=folder)
-    yield from cases
-
-
-def read_folder(folder: Path) -> FailureCase | None:
-    """Return the case of a folder; None if it has none of the files.
-
-    Raises:
-        MisuseError: a file cannot be read.
-    """
-    kinds = {"request.json": TextKind.REQUEST, "response.json": TextKind.RESPONSE, "server.log": TextKind.LOG}
-    texts = [PastedText(read_file(str(folder / one)), kind) for one, kind in kinds.items() if (folder / one).is_file()]
-    case, is_found = _read(texts), bool(texts)
-    for pattern, notation in _GRAMMARS.items():
-        for path in sorted(folder.glob(pattern))[:1] if not case.constraints else ():
-            case, is_found = _with_grammar(case, notation, as_utf8(read_file(str(path)), path.name)), True
-    for name in _OUTPUTS:
-        if case.output is None and (folder / name).is_file():
-            case, is_found = replace(case, output=read_file(str(folder / name))), True
-    return case if is_found else None
+    if arguments.grammar_file is None:
+        return None
+    text = as_utf8(read_file(arguments.grammar_file, stdin=True), arguments.grammar_file)
+    return given_constraint(arguments.notation, text)
 
 
 # --- results
 
 
 def _table(
-    arguments: argparse.Namespace,
-    cases: list[tuple[str, FailureCase]],
-    source: TokenSource | None,
-    cancel: CancelToken,
+    arguments: argparse.Namespace, model: models.LogitSource | None, source: TokenSource | None, cancel: CancelToken
 ) -> int:
-    """Print one table by cause; return 1 if a cause was found, and 4 if all others are unknown."""
-    found = [(name, _diagnosed(arguments, case, source, cancel)) for name, case in cases]
-    counts = Counter(one.cause for _, one in found)
+    """Print a row for each request of a batch, and the counts; return 1 if a cause was found, and 4 if all are unknown.
+
+    Raises:
+        MisuseError: there is no request, or none can be read.
+    """
+    scorer = model if source is not None and source.encode is not None else None
+    constraint = _constraint(arguments)
+
+    def judge(case: FailureCase) -> Diagnosis:
+        return _diagnosed(arguments, case, source, cancel)
+
+    first: BatchRow | None = None
+    names: dict[Cause | None, list[str]] = {}
     if arguments.json:
-        causes = [
-            {"cause": cause, "count": count, "cases": [name for name, one in found if one.cause is cause]}
-            for cause, count in counts.most_common()
-        ]
-        print_json({"causes": causes, "cases": [{"name": name, **as_data(one)} for name, one in found]})
-    else:
-        width = max(map(len, counts), default=0)
-        for cause, count in counts.most_common():
-            names = ", ".join(name for name, one in found if one.cause is cause)
-            print(f"{cause:<{width}}  {count:>4}  {names}")
-    if set(counts) <= {Cause.COMPLETE}:
+        print('{"cases": [', end="")
+    with _batch(arguments, cancel) as entries:
+        for entry in entries:
+            row, found = judge_entry(entry, judge, constraint, scorer, cancel)
+            if arguments.json:
+                print(", " if first else "", json.dumps(_row_data(row, found), ensure_ascii=False), sep="", end="")
+            else:
+                print(
+                    *(
+                        []
+                        if first
+                        else [_line([catalogue_text(f"cli.diagnose.table.{one}") for one in _TABLE_COLUMNS])]
+                    ),
+                    _row(row),
+                    sep="\n",
+                )
+            first = first or row
+            names.setdefault(row.cause, []).append(row.name)
+    by_count = sorted(names.items(), key=lambda pair: -len(pair[1]))
+    if arguments.json:
+        causes = [{"cause": cause, "count": len(cases), "cases": cases} for cause, cases in by_count]
+        print(f'], "causes": {json.dumps(causes, ensure_ascii=False)}}}')
+    elif first is not None:
+        print("", *(f"{_cause_name(cause):<{_WIDTHS[1]}}  {len(cases):>6,}" for cause, cases in by_count), sep="\n")
+    if first is None:
+        raise MisuseError("cli.diagnose.error.folder", name=arguments.jsonl or ", ".join(arguments.pasted))
+    if set(names) == {None}:
+        raise MisuseError("cli.diagnose.error.no_case", place=first.place, reason=first.sentence)
+    if set(names) == {Cause.COMPLETE}:
         return ExitCode.SUCCESS
-    return ExitCode.UNKNOWN if set(counts) <= {Cause.COMPLETE, Cause.UNKNOWN} else ExitCode.NEGATIVE
+    return ExitCode.UNKNOWN if set(names) <= {Cause.COMPLETE, Cause.UNKNOWN, None} else ExitCode.NEGATIVE
+
+
+@contextmanager
+def _batch(arguments: argparse.Namespace, cancel: CancelToken) -> Iterator[Iterator[BatchEntry]]:
+    """Return the requests of the batch of the command line; the standard input is kept in a file meanwhile.
+
+    Raises:
+        MisuseError: a file cannot be read.
+    """
+    paths = [Path(one) for one in ([arguments.jsonl] if arguments.jsonl is not None else arguments.pasted)]
+    with TemporaryDirectory() as folder:
+        if arguments.jsonl == STDIN:
+            paths = [Path(folder) / "stdin.jsonl"]
+            with paths[0].open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+        try:
+            yield batch_entries(paths, as_lines=arguments.jsonl is not None, cancel=cancel)
+        except BatchError as error:
+            raise MisuseError.of(error) from error
+
+
+def _cause_name(cause: Cause | None) -> str:
+    return catalogue_text("cli.diagnose.table.fragment.unreadable") if cause is None else str(cause)
+
+
+def _row(row: BatchRow) -> str:
+    """Return the line of a request."""
+    worst = ""
+    if row.worst is not None:
+        worst = f"{visible(row.worst.data) or row.worst.token_id}  {percent(row.worst.p or 0.0)}"
+        worst = catalogue_text("cli.diagnose.table.fragment.worst", number=row.worst.index + 1, token=worst)
+    mass = "" if row.lowest is None else mass_text(row.lowest)
+    name = row.name if row.cause is not None else row.place
+    return _line([name, _cause_name(row.cause), str(row.finish), mass, worst, row.sentence])
+
+
+def _line(cells: Sequence[str]) -> str:
+    padded = [cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=False)]
+    return "  ".join([*padded, *cells[len(_WIDTHS) :]]).rstrip().replace("\n", " ")
+
+
+def _row_data(row: BatchRow, found: Diagnosis | None) -> dict[str, object]:
+    """Return a row as a part of a document."""
+    head: dict[str, object] = {"name": row.name, "place": row.place}
+    if found is None:
+        return {**head, "cause": None, "sentence": row.sentence}
+    return {
+        **head,
+        **as_data(found),
+        "finish": row.finish,
+        "z": None if row.lowest is None else score_data(row.lowest),
+        "worst": None if row.worst is None else score_data(row.worst),
+        "masked": row.is_masked,
+        "tokens": row.has_tokens,
+    }
 
 
 def _remarks_in_words(remarks: Sequence[IntakeRemark]) -> list[str]:

@@ -22,7 +22,7 @@ def scores_data(scored: ScoredOutput | None) -> dict[str, object]:
     if scored is None:
         return {"scores": [], "worst": [], "blanks": [], "keys": [], "lost_keys": []}
     return {
-        "scores": [_score_data(one) for one in scored.scores],
+        "scores": [score_data(one) for one in scored.scores],
         "worst": [one.index for one in worst_steps(scored.scores, _MOST_STEPS)],
         "blanks": [{"index": one.score.index, "tokens": one.n_tokens} for one in blank_runs(scored.scores)],
         "keys": [
@@ -40,7 +40,8 @@ def scores_data(scored: ScoredOutput | None) -> dict[str, object]:
     }
 
 
-def _score_data(score: TokenScore) -> dict[str, object]:
+def score_data(score: TokenScore) -> dict[str, object]:
+    """Return the score of a token as a part of a document."""
     return {
         "index": score.index,
         "id": score.token_id,
@@ -64,6 +65,8 @@ def score_lines(scored: ScoredOutput) -> list[str]:
         return []
     count = len(scored.scores)
     lines = ["", catalogue_text(f"cli.diagnose.scores.{scored.origin}", count=count)]
+    if scored.is_masked:
+        lines.append(catalogue_text("cli.diagnose.scores.masked"))
     if scored.left_out:
         lines.append(catalogue_text("cli.diagnose.scores.left_out", count=scored.left_out))
     heads = [catalogue_text(f"cli.diagnose.column.{name}") for name in _COLUMNS]

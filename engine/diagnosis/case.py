@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from engine.decoding.pipeline_settings import ZoneSettings
 from engine.grammar.options import CompileOptions
@@ -92,21 +93,41 @@ class ToolCall:
     arguments: str
 
 
+class ListedToken(NamedTuple):
+    """One of the most probable tokens that a response lists at a position.
+
+    Attributes:
+        data: its bytes; empty if unknown.
+        logprob: its natural log-probability.
+        token_id: its id; None if unknown.
+    """
+
+    data: bytes
+    logprob: float
+    token_id: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class ScoredToken:
     """A token of a response with its log-probability.
 
     Attributes:
-        data: its bytes.
+        data: its bytes; empty if unknown.
         logprob: its natural log-probability; None if unknown.
         token_id: its id; None if unknown.
-        alternatives: other tokens at this position, as bytes with log-probabilities.
+        alternatives: the most probable tokens at this position, it may be among them.
     """
 
     data: bytes
     logprob: float | None = None
     token_id: int | None = None
-    alternatives: tuple[tuple[bytes, float], ...] = ()
+    alternatives: tuple[ListedToken, ...] = ()
+
+    def is_same(self, listed: ListedToken) -> bool:
+        """Return whether a listed token is this one: by their ids if both are known, else by their bytes."""
+        if self.token_id is not None and listed.token_id is not None:
+            return listed.token_id == self.token_id
+        return bool(self.data) and listed.data == self.data
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +198,10 @@ class FailureCase:
         reasoning: the text of the reasoning channel.
         refusal: the text with which the model refused, in the field of its own.
         tool_calls: the tool calls of the response.
+        prompt_ids: the token ids of the input; empty if unknown.
         ids: the token ids of the output; empty if unknown.
         scores: tokens with log-probabilities; empty if unknown.
+        are_sampled: whether these are from behind the sampler, and so also behind the mask.
         finish: the reason for which the output ended.
         stopped_by: the stop string or the token id that ended the output, as the server reports it; empty if unknown.
         prompt_tokens, completion_tokens: the numbers of tokens of the input and of the output; None if unknown.
@@ -214,8 +237,10 @@ class FailureCase:
     reasoning: str = ""
     refusal: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
+    prompt_ids: tuple[int, ...] = ()
     ids: tuple[int, ...] = ()
     scores: tuple[ScoredToken, ...] = ()
+    are_sampled: bool = False
     finish: FinishReason = FinishReason.UNKNOWN
     stopped_by: str = ""
     prompt_tokens: int | None = None

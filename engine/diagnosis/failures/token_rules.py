@@ -158,7 +158,7 @@ def _joined_token(examined: Examination, answer: bytes) -> Iterator[str]:
         return
     first = scores[0]
     yield catalogue_text("failures.evidence.joined_token", token=shown(first.data))
-    bare = next((logprob for data, logprob in first.alternatives if answer.startswith(data) and data), None)
+    bare = next((one.logprob for one in first.alternatives if answer.startswith(one.data) and one.data), None)
     if bare is not None and first.logprob is not None:
         yield catalogue_text(
             "failures.evidence.bare_token",

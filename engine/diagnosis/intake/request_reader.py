@@ -457,6 +457,7 @@ class _RequestReader:
             messages=messages[:-1] if prefill else messages,
             prefill=prefill,
             prompt=_prompt(body),
+            prompt_ids=_prompt_ids(body),
             temperature=_temperature(holders),
             stop=_stops(holders),
             stop_ids=_stop_ids(holders),
@@ -538,6 +539,17 @@ def _prompt(body: Mapping[str, Any]) -> str:
         if name == "prompt" and isinstance(value, list) and value and isinstance(value[0], str):
             return value[0]
     return ""
+
+
+def _prompt_ids(body: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the prompt of a request that gives it as token ids; of several prompts, the first."""
+    for name in ("prompt", "input_ids", "prompt_token_ids"):
+        value = body.get(name)
+        if isinstance(value, list) and value and isinstance(value[0], list):
+            value = value[0]
+        if isinstance(value, list) and value and all(isinstance(one, int) and one is not True for one in value):
+            return tuple(value)
+    return ()
 
 
 def _tool_choice(body: Mapping[str, Any]) -> str:

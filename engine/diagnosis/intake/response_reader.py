@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from engine.diagnosis.case import FailureCase, FinishReason, ScoredToken, ToolCall
+from engine.diagnosis.case import FailureCase, FinishReason, ListedToken, ScoredToken, ToolCall
 from engine.diagnosis.intake.request_reader import text_of
 from engine.diagnosis.intake.servers import CHAT, COMPLETION, COMPLETIONS, GENERATE, RESPONSES, server_of_response
 
@@ -29,6 +29,10 @@ _FINISHES: Final = {
     **dict.fromkeys("content_filter content_filtered safety".split(), FinishReason.FILTER),
 }
 _TOKEN_ID: Final = re.compile(r"token_id:(\d+)")
+_BYTES: Final = re.compile(r"bytes:((?:\\x[0-9a-fA-F]{2})+)")
+"""The form in which OpenAI's older interface writes a token that is no complete character."""
+_NOT_LISTED: Final = -9999.0
+"""OpenAI gives this log-probability to a token below the listed ones; vLLM cuts all smaller ones off there."""
 _MARKS: Final = (
     frozenset(("choices",)),
     frozenset(("meta_info", "text")),
@@ -158,6 +162,8 @@ class _Answer:
         if is_error(event) or (isinstance(event.get("error"), dict) and event["error"]):
             self._set(status=_error_text(event))
         self._usage(event)
+        if "prompt_token_ids" in event:
+            self._set(prompt_ids=tuple(_ids(event["prompt_token_ids"])))
 
     def _set(self, **values: Any) -> None:
         """Set fields that are still empty."""
@@ -213,6 +219,7 @@ class _Answer:
             self._set(interface=COMPLETIONS)
             self._add_content(choice["text"])
         self.ids += _ids(choice.get("token_ids"))
+        self._set(prompt_ids=tuple(_ids(choice.get("prompt_token_ids"))))
         self._logprobs(choice.get("logprobs"))
 
     def _message(self, message: Mapping[str, Any]) -> None:
@@ -329,6 +336,7 @@ class _Answer:
         self.ids += _ids(event.get("tokens"))
         for entry in event.get("completion_probabilities") or ():
             if isinstance(entry, dict):
+                self._set(are_sampled="top_probs" in entry)
                 self.scores.append(_scored(entry))
         for name, reason in (("stopped_limit", "limit"), ("stopped_word", "word"), ("stopped_eos", "eos")):
             if event.get(name) is True:
@@ -397,12 +405,12 @@ def _scored(entry: Mapping[str, Any]) -> ScoredToken:
         (entry[name] for name in ("top_logprobs", "top_probs", "probs") if isinstance(entry.get(name), list)), []
     )
     data, token_id = _token(entry)
-    alternatives = [(_token(one)[0], _logprob(one)) for one in others if isinstance(one, dict)]
-    known = tuple((other, value) for other, value in alternatives if value is not None)
-    logprob = _logprob(entry)
-    if logprob is None:
-        logprob = next((value for other, value in known if other == data), None)
-    return ScoredToken(data, logprob, token_id, known)
+    listed = [(*_token(one), _logprob(one)) for one in others if isinstance(one, dict)]
+    known = tuple(ListedToken(other, value, number) for other, number, value in listed if value is not None)
+    token = ScoredToken(data, _logprob(entry), token_id, known)
+    if token.logprob is None:
+        token = replace(token, logprob=next((one.logprob for one in known if token.is_same(one)), None))
+    return token
 
 
 def _token(entry: Mapping[str, Any]) -> tuple[bytes, int | None]:
@@ -410,22 +418,25 @@ def _token(entry: Mapping[str, Any]) -> tuple[bytes, int | None]:
     token_id = number if isinstance(number, int) and not isinstance(number, bool) else None
     text = next((entry[name] for name in ("token", "tok_str", "content") if isinstance(entry.get(name), str)), "")
     named = _TOKEN_ID.fullmatch(text)
-    if named is not None:
-        token_id, text = int(named[1]), ""
-    return _bytes_of(entry.get("bytes"), text), token_id
+    if named is None:
+        return _bytes_of(entry.get("bytes"), text), token_id
+    data = _bytes_of(entry.get("bytes"), "")
+    return b"" if data == text.encode() else data, int(named[1])  # vLLM may send the bytes of the name
 
 
 def _bytes_of(numbers: Any, text: str) -> bytes:
     items = _ids(numbers)
     if items and all(0 <= number < 256 for number in items):
         return bytes(items)
+    if (written := _BYTES.fullmatch(text)) is not None:
+        return bytes.fromhex(written[1].replace("\\x", ""))
     return text.encode("utf-8", "surrogatepass")
 
 
 def _logprob(entry: Mapping[str, Any]) -> float | None:
     value = entry.get("logprob")
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        return None if math.isnan(value) or value <= _NOT_LISTED else min(0.0, float(value))
     p = entry.get("prob")
     if isinstance(p, int | float) and not isinstance(p, bool):
         return math.log(p) if p > 0 else -math.inf

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.compile import CompiledGrammar, compile_grammar
-from engine.diagnosis.case import FailureCase
+from engine.diagnosis.case import FailureCase, ScoredToken
 from engine.diagnosis.failures.diagnose import LIMITS
 from engine.diagnosis.failures.diagnosis import Diagnosis
 from engine.diagnosis.failures.examination import lenient_options
 from engine.diagnosis.scores.key_choices import KeyChoice, LostKey, key_choices, lost_keys
+from engine.diagnosis.scores.recorded_tokens import OtherVocabularyError, recorded_tokens
+from engine.diagnosis.scores.response_scores import score_by_response
 from engine.diagnosis.scores.token_scores import (
     JudgedGrammar,
     ScoreOrigin,
@@ -18,11 +20,11 @@ from engine.diagnosis.scores.token_scores import (
     output_ids,
     prompt_ids,
     score_by_model,
-    score_by_response,
     scored_text,
 )
 from engine.models.source import LogitSource
 from engine.source import CancelToken, GrammarError
+from engine.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class ScoredOutput:
         choices: the keys where the model wanted another; empty without a model.
         lost: the optional keys that the objects of the output lack.
         left_out: the number of tokens beyond the model's context.
+        is_masked: whether the probabilities are from behind the mask, so that the allowed mass is not known.
     """
 
     origin: ScoreOrigin
@@ -44,6 +47,7 @@ class ScoredOutput:
     choices: tuple[KeyChoice, ...] = ()
     lost: tuple[LostKey, ...] = ()
     left_out: int = 0
+    is_masked: bool = False
 
 
 def score_output(
@@ -52,6 +56,7 @@ def score_output(
     source: LogitSource | None = None,
     *,
     prompt: str = "",
+    vocabulary: Vocabulary | None = None,
     cancel: CancelToken | None = None,
 ) -> ScoredOutput | None:
     """Score an output under a model, or by the log-probabilities of its response.
@@ -63,6 +68,7 @@ def score_output(
         found: its diagnosis, which says which grammar judges which part of the output.
         source: the model; None for the log-probabilities of the response.
         prompt: what the model reads first; by default the prompt or the messages of the request.
+        vocabulary: that of the ids of a response which gives ids alone; None if it is not known.
         cancel: cancels the scoring, and receives the number of tokens as progress.
 
     Returns:
@@ -81,7 +87,8 @@ def score_output(
     if source is None:
         if not case.scores or found.zone == "arguments":
             return None
-        return ScoredOutput(ScoreOrigin.RESPONSE, text, score_by_response(case.scores, judged), (), lost)
+        scores, is_masked = score_by_response(case, _tokens(case, vocabulary), judged)
+        return ScoredOutput(ScoreOrigin.RESPONSE, text, scores, (), lost, is_masked=is_masked)
     if not text:
         return None
     ids, pieces = output_ids(text, case.ids if text == case.output else (), source, grammar)
@@ -89,6 +96,14 @@ def score_output(
     scores = score_by_model(ids, pieces, source, before, judged, cancel)
     choices = key_choices(scores, source, before, judged, cancel)
     return ScoredOutput(ScoreOrigin.MODEL, text, scores, choices, lost, len(ids) - len(scores))
+
+
+def _tokens(case: FailureCase, vocabulary: Vocabulary | None) -> tuple[ScoredToken, ...]:
+    """Return the tokens of a response; without the vocabulary if it is that of another model."""
+    try:
+        return recorded_tokens(case, vocabulary)
+    except OtherVocabularyError:
+        return recorded_tokens(case)
 
 
 def _grammar(found: Diagnosis, cancel: CancelToken | None) -> CompiledGrammar | None:

@@ -5,27 +5,21 @@ there; and its rank among all tokens. A small p where Z is large is the model's 
 says that the model wanted to leave the grammar there: from then on, its output is not the most probable legal one (Park
 et al., *Grammar-Aligned Decoding*, arXiv:2405.21047, section 3). The rank is that of GLTR (Gehrmann, Strobelt and Rush,
 arXiv:1906.04043).
-
-A response has log-probabilities of a few tokens alone. Z is then between two bounds: the sum of the listed tokens that
-are allowed, and 1 less the sum of those that are not. Servers differ in whether they report probabilities before or
-after the mask; after it, Z is 1 everywhere.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
 import numpy as np
 
-from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.compile import CompiledGrammar
 from engine.decoding.processors.logits import log_sum_exp, sanitise
-from engine.diagnosis.case import FailureCase, JudgedOutput, ScoredToken
+from engine.diagnosis.case import FailureCase, JudgedOutput
 from engine.diagnosis.verdicts.tokenisation import given_ids, tokenise, tokenizer_ids
 from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
@@ -33,8 +27,6 @@ from engine.models.source import LogitSource
 from engine.models.text_encoder import text_encoder_of
 from engine.source import CancelToken, EngineError
 
-_END_NAME: Final = re.compile(rb"<\|[^|>]*\|>|</s>|<eos>|<end_of_turn>")
-"""How responses name the end tokens of common tokenizers."""
 _BLANKS: Final = b" \t\n\r"
 
 
@@ -54,7 +46,7 @@ class TokenScore:
         token_id: its id; None if unknown.
         data: its bytes; empty for a special token.
         start: the byte of the output at which it begins.
-        logprob: its natural log-probability before any mask; None if unknown.
+        logprob: its natural log-probability before any mask, unless its response has those behind it; None if unknown.
         rank: 1 for the most probable token; None if unknown.
         z: the allowed mass, or a lower bound of it; None where no grammar is in force, or after an illegal token.
         z_most: the allowed mass, or an upper bound of it.
@@ -84,6 +76,10 @@ class TokenScore:
     def wanted_p(self) -> float | None:
         """Return the probability of the most probable token."""
         return None if self.wanted_logprob is None else math.exp(self.wanted_logprob)
+
+    def without_mass(self) -> TokenScore:
+        """Return it without the allowed mass, which cannot be known from behind the mask."""
+        return replace(self, z=None, z_most=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,73 +248,6 @@ class _Masks:
             self._is_legal = self._matcher.accept_bytes(inside)
         else:
             self._is_legal = self._matcher.accept(token_id)
-
-
-def score_by_response(tokens: Sequence[ScoredToken], judged: JudgedGrammar | None) -> tuple[TokenScore, ...]:
-    """Return the scores that the log-probabilities of a response give.
-
-    Args:
-        tokens: the tokens with their log-probabilities.
-        judged: the grammar and where it begins; None if there is none.
-    """
-    automaton = None if judged is None else judged.grammar.automaton
-    at = DEAD if automaton is None or judged is None else automaton.run(automaton.start, judged.lead)
-    start, scores = 0, []
-    for index, token in enumerate(tokens):
-        listed = dict(token.alternatives)
-        if token.logprob is not None:
-            listed.setdefault(token.data, token.logprob)
-        z = z_most = is_allowed = None
-        if automaton is not None and judged is not None and start >= judged.start and at != DEAD:
-            z, z_most = _bounds(automaton, at, listed)
-            is_allowed = _may_come(automaton, at, token.data)
-        wanted = max(listed, key=lambda one: listed[one], default=b"")
-        scores.append(
-            TokenScore(
-                index,
-                token.token_id,
-                token.data,
-                start,
-                token.logprob,
-                _rank(token),
-                z,
-                z_most,
-                is_allowed,
-                wanted,
-                listed.get(wanted),
-            )
-        )
-        if automaton is not None and judged is not None and at != DEAD:
-            at = automaton.run(at, token.data[max(0, judged.start - start) :])
-        start += len(token.data)
-    return tuple(scores)
-
-
-def _bounds(automaton: ByteAutomaton, at: int, listed: dict[bytes, float]) -> tuple[float, float]:
-    """Return a lower and an upper bound of the allowed mass."""
-    masses = {True: 0.0, False: 0.0, None: 0.0}
-    for data, logprob in listed.items():
-        masses[_may_come(automaton, at, data)] += math.exp(min(0.0, logprob))
-    least = min(1.0, masses[True])
-    return least, max(least, 1.0 - masses[False])
-
-
-def _may_come(automaton: ByteAutomaton, at: int, data: bytes) -> bool | None:
-    """Return whether a token may come next; None if it is not known what its bytes are."""
-    if not data:
-        return None
-    if _END_NAME.fullmatch(data) and automaton.accepts(at):
-        return True
-    return automaton.run(at, data) != DEAD
-
-
-def _rank(token: ScoredToken) -> int | None:
-    """Return the rank among the listed tokens; None for a token below all of them, whose rank is not known."""
-    if token.logprob is None or not token.alternatives:
-        return None
-    above = [logprob for data, logprob in token.alternatives if logprob > token.logprob and data != token.data]
-    is_listed = any(data == token.data for data, _ in token.alternatives)
-    return len(above) + 1 if is_listed or len(above) < len(token.alternatives) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from app.workers.requests.engines import (
 )
 from app.workers.requests.scoring import ScoreAnswer, ScoreOutput
 from engine.compile import CompileOptions
-from engine.diagnosis.case import FailureCase, ScoredToken
+from engine.diagnosis.case import FailureCase, ListedToken, ScoredToken
 from engine.diagnosis.failures.diagnosis import Cause
 from engine.peers.adapter import OWN, Peer
 from engine.peers.prefixes import EnginePrefix
@@ -85,7 +85,9 @@ def test_an_output_is_scored_under_the_model_and_by_its_response(desk):
 
     tokens = (
         ScoredToken(b"a", math.log(0.9)),
-        ScoredToken(b"b", math.log(0.2), alternatives=((b"c", math.log(0.7)), (b"b", math.log(0.2)))),
+        ScoredToken(
+            b"b", math.log(0.2), alternatives=(ListedToken(b"c", math.log(0.7)), ListedToken(b"b", math.log(0.2)))
+        ),
     )
     dialog.show_case(FailureCase(output=b"ab", scores=tokens))
     assert scores.source.isVisible()

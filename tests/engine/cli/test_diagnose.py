@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
@@ -110,13 +111,24 @@ def test_many_cases_make_one_table(files, capsys):
     records.append({"notation": "regex", "grammar": "a+", "output": "aa", "finish": "length", "budget": 2})
     (files / "cases.jsonl").write_text("\n".join(json.dumps(one) for one in records))
     code, out, _ = diagnosed(capsys, "--jsonl", "cases.jsonl")
+    head, *rows = [line.split() for line in out.splitlines()]
     assert code == 1
-    rows = [line.split(None, 2) for line in out.splitlines()]
-    assert rows[0] == ["keyword-not-enforced", "2", "2, 4"]
-    assert sorted(row[0] for row in rows) == ["complete", "constraint-off", "cut-off", "keyword-not-enforced"]
+    assert head[:2] == [catalogue_text("cli.diagnose.table.name"), catalogue_text("cli.diagnose.table.cause")]
+    assert [row[:2] for row in rows[:3]] == [["1", "complete"], ["2", "keyword-not-enforced"], ["3", "constraint-off"]]
+    assert rows[4][:3] == ["5", "cut-off", "length"]
+    assert rows[5:] == [
+        [],
+        ["keyword-not-enforced", "2"],
+        ["complete", "1"],
+        ["constraint-off", "1"],
+        ["cut-off", "1"],
+    ]
+    assert diagnosed(capsys, "cases.jsonl") == (code, out, "")
     code, out, _ = diagnosed(capsys, "--jsonl", "cases.jsonl", "--json")
     found = json.loads(out)
     assert [one["cause"] for one in found["cases"]][:2] == ["complete", "keyword-not-enforced"]
+    assert found["causes"][0] == {"cause": "keyword-not-enforced", "count": 2, "cases": ["2", "4"]}
+    assert found["cases"][4]["finish"] == "length"
 
 
 def test_a_folder_of_cases_makes_one_table(files, capsys):
@@ -126,18 +138,51 @@ def test_a_folder_of_cases_makes_one_table(files, capsys):
         (files / "cases" / name / "output.txt").write_text(output)
     code, out, _ = diagnosed(capsys, "cases")
     assert code == 1
-    assert {line.split()[0]: line.split()[2] for line in out.splitlines()} == {
-        "complete": "one",
-        "constraint-off": "two",
-    }
+    rows = [line.split()[:2] for line in out.splitlines()]
+    assert rows[1:3] == [["one", "complete"], ["two", "constraint-off"]]
 
 
 @pytest.mark.parametrize("line", ["[1]", "{", '{"notation": "none", "grammar": "a"}'])
-def test_a_line_that_is_no_case_is_misuse(files, capsys, line):
+def test_a_file_of_lines_that_are_no_case_is_misuse(files, capsys, line):
     (files / "cases.jsonl").write_text(line)
     code, _, err = diagnosed(capsys, "--jsonl", "cases.jsonl")
     assert code == 2
     assert "cases.jsonl:1" in err
+
+
+def test_a_line_that_is_no_case_is_a_row(files, capsys):
+    (files / "cases.jsonl").write_text('{"notation": "regex", "grammar": "1", "output": "1"}\n{"output"\n')
+    code, out, _ = diagnosed(capsys, "cases.jsonl", "--json")
+    found = json.loads(out)
+    assert (code, found["cases"][0]["cause"]) == (4, "complete")
+    assert (found["cases"][1]["cause"], found["cases"][1]["place"]) == (None, "cases.jsonl:2")
+
+
+def test_the_lines_of_the_standard_input_are_cases(files, capsys, monkeypatch):
+    given = json.dumps({"grammar": SCHEMA, "output": '{"a": 1}'}).encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
+    code, out, _ = diagnosed(capsys, "--jsonl", "-")
+    assert code == 0
+    assert out.splitlines()[1].split()[:2] == ["1", "complete"]
+
+
+def test_two_files_of_a_batch_are_one_table(files, capsys):
+    schema = {"type": "json_schema", "json_schema": {"name": "a", "schema": SCHEMA}}
+    body = {"response_format": schema, "messages": []}
+    tokens = [{"token": '{"a": 1', "logprob": -0.5}, {"token": "}", "logprob": -1.5}]
+    choice = {"message": {"content": '{"a": 1}'}, "finish_reason": "stop", "logprobs": {"content": tokens}}
+    (files / "in.jsonl").write_text(json.dumps({"custom_id": "c", "url": "/v1/chat/completions", "body": body}))
+    response = {"status_code": 200, "body": {"choices": [choice]}}
+    (files / "out.jsonl").write_text(json.dumps({"custom_id": "c", "response": response, "error": None}))
+    code, out, _ = diagnosed(capsys, "in.jsonl", "out.jsonl", "--json")
+    (row,) = json.loads(out)["cases"]
+    assert (code, row["name"], row["place"], row["worst"]["token"]) == (0, "c", "out.jsonl:1", "}")
+    assert row["z"]["z"] == pytest.approx(0.223, abs=0.001)
+
+
+def test_an_empty_folder_is_misuse(files, capsys):
+    (files / "empty").mkdir()
+    assert diagnosed(capsys, "empty")[0] == 2
 
 
 PYDANTIC = "from pydantic import BaseModel\nclass Answer(BaseModel):\n    name: str\n"

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from engine.diagnosis.case import FailureCase, FinishReason, ScoredToken, ToolCall
+from engine.diagnosis.case import FailureCase, FinishReason, ListedToken, ScoredToken, ToolCall
 from engine.diagnosis.intake import PastedText, TextKind, read_failure
 
 
@@ -138,7 +138,10 @@ def test_log_probabilities_of_chats_are_kept():
     }
     split = {"token": "\\xc3", "bytes": [195], "logprob": -2.0, "top_logprobs": []}
     case = read(chat({"content": "{"}, logprobs={"content": [entry, split]}))
-    assert case.scores == (ScoredToken(b"{", -0.5, None, (("é".encode(), -1.0),)), ScoredToken(b"\xc3", -2.0))
+    assert case.scores == (
+        ScoredToken(b"{", -0.5, None, (ListedToken("é".encode(), -1.0),)),
+        ScoredToken(b"\xc3", -2.0),
+    )
     named = read(chat({"content": "{"}, logprobs={"content": [{"token": "token_id:7", "logprob": -1, "bytes": [123]}]}))
     assert named.scores == (ScoredToken(b"{", -1.0, 7),)
 
@@ -146,7 +149,10 @@ def test_log_probabilities_of_chats_are_kept():
 def test_log_probabilities_of_completions_are_kept():
     logprobs = {"tokens": ["a", "b"], "token_logprobs": [None, -1.0], "top_logprobs": [None, {"b": -1.0, "c": -2.0}]}
     case = read({"choices": [{"text": "ab", "logprobs": logprobs, "token_ids": [3, 4]}]})
-    assert case.scores == (ScoredToken(b"a"), ScoredToken(b"b", -1.0, None, ((b"b", -1.0), (b"c", -2.0))))
+    assert case.scores == (
+        ScoredToken(b"a"),
+        ScoredToken(b"b", -1.0, None, (ListedToken(b"b", -1.0), ListedToken(b"c", -2.0))),
+    )
     assert case.ids == (3, 4)
 
 
@@ -162,9 +168,9 @@ def test_log_probabilities_of_llama_server_are_kept():
     old = {"content": "{", "probs": [{"tok_str": "{", "prob": 1.0}, {"tok_str": "[", "prob": 0.5}]}
     case = read({"content": "{{{", "stop": True, "completion_probabilities": [new, sampled, old], "tokens": [5, 5, 5]})
     assert case.scores == (
-        ScoredToken(b"{", -0.1, 5, ((b"[", -3.0),)),
-        ScoredToken(b"{", math.log(0.5), 5, ((b"[", -math.inf),)),
-        ScoredToken(b"{", 0.0, None, ((b"{", 0.0), (b"[", math.log(0.5)))),
+        ScoredToken(b"{", -0.1, 5, (ListedToken(b"[", -3.0, 6),)),
+        ScoredToken(b"{", math.log(0.5), 5, (ListedToken(b"[", -math.inf, 6),)),
+        ScoredToken(b"{", 0.0, None, (ListedToken(b"{", 0.0), ListedToken(b"[", math.log(0.5)))),
     )
     assert case.ids == (5, 5, 5)
 
@@ -172,7 +178,7 @@ def test_log_probabilities_of_llama_server_are_kept():
 def test_log_probabilities_of_sglang_and_ollama_are_kept():
     meta = {"output_token_logprobs": [[-0.5, 9, "a"], [-1.0, 8, None]], "output_top_logprobs": [[[-0.5, 9, "a"]], None]}
     case = read({"text": "a", "meta_info": meta, "output_ids": [9, 8]})
-    assert case.scores == (ScoredToken(b"a", -0.5, 9, ((b"a", -0.5),)), ScoredToken(b"", -1.0, 8))
+    assert case.scores == (ScoredToken(b"a", -0.5, 9, (ListedToken(b"a", -0.5, 9),)), ScoredToken(b"", -1.0, 8))
     assert case.ids == (9, 8)
     ollama = {
         "response": "a",

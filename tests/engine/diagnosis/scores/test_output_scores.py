@@ -10,7 +10,7 @@ import pytest
 from random_model import RandomModel
 
 from engine.compile import CompileOptions, compile_grammar
-from engine.diagnosis.case import FailureCase, Message, RequestConstraint, ScoredToken, ToolCall
+from engine.diagnosis.case import FailureCase, ListedToken, Message, RequestConstraint, ScoredToken, ToolCall
 from engine.diagnosis.failures.diagnose import diagnose
 from engine.diagnosis.scores.output_scores import score_output
 from engine.diagnosis.scores.score_texts import score_notes
@@ -206,11 +206,16 @@ def test_white_space_is_the_way_out_where_what_the_model_wanted_is_forbidden(pla
     assert notes[: len(expected)] == expected
 
 
+def listed(data, p, *others):
+    alternatives = tuple(ListedToken(other, math.log(other_p)) for other, other_p in others)
+    return ScoredToken(data, math.log(p), None, alternatives)
+
+
 def test_the_response_gives_bounds_of_the_allowed_mass():
     tokens = (
-        ScoredToken(b"{", math.log(0.5), None, ((b"{", math.log(0.5)), (b"S", math.log(0.25)))),
-        ScoredToken(b"}", math.log(0.1), None, ((b'"', math.log(0.6)), (b"x", math.log(0.2)))),
-        ScoredToken(b"</s>", math.log(0.9), None, ((b"</s>", math.log(0.9)),)),
+        listed(b"{", 0.5, (b"{", 0.5), (b"S", 0.25)),
+        listed(b"}", 0.1, (b'"', 0.6), (b"x", 0.2)),
+        listed(b"</s>", 0.9, (b"</s>", 0.9)),
     )
     found = scored(case_of(b"{}", scores=tokens))
     assert found.origin is ScoreOrigin.RESPONSE

@@ -1,0 +1,544 @@
+"""Batches of requests and responses on the disk: a folder, JSON lines, or the log of a vLLM server.
+
+A file of lines is read once, a line at a time, so its size does not matter. A line that has a request alone waits for
+the line with its response, which names it; what waits is not kept, only where it is. A line that cannot be read is an
+entry that says why.
+
+The form of vLLM's log is that of its `entrypoints/logger.py`: the prompt and its ids with the level DEBUG, the settings
+and the answer with INFO, each with the name of the request.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple
+
+from engine.diagnosis.batch.entries import BatchEntry, given_constraint, read_record
+from engine.diagnosis.case import RequestConstraint
+from engine.diagnosis.intake import PastedText, TextKind
+from engine.diagnosis.intake.values import MOST_CHARACTERS
+from engine.source import CancelToken, EngineError
+
+LINE_SUFFIXES: Final = (".jsonl", ".ndjson")
+_LONGEST_LINE: Final = 8_000_000  # bytes
+_CHUNK: Final = 1 << 20
+_BOMS: Final = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"), (b"\xef\xbb\xbf", "utf-8"), (b"", "utf-8"))
+_ANSWERED: Final = b"Generated response "
+
+
+class BatchError(EngineError):
+    """A folder or a file of a batch cannot be read."""
+
+
+def is_batch(path: Path) -> bool:
+    """Return whether a path has several requests: a folder, JSON lines, or a log with answers."""
+    if path.is_dir():
+        return True
+    return path.suffix.lower() in LINE_SUFFIXES or (path.is_file() and _has_answers(path))
+
+
+def batch_entries(
+    paths: Sequence[Path], *, as_lines: bool = False, cancel: CancelToken | None = None
+) -> Iterator[BatchEntry]:
+    """Yield the requests of folders and files with their responses, in the order of the names and lines.
+
+    A request and its response may be in two files: they are yielded where the second of them is. Those that stay alone
+    come last.
+
+    Args:
+        paths: the folders and files.
+        as_lines: whether the files are JSON lines, whatever their names.
+        cancel: cancels the reading, and receives the number of bytes as progress.
+
+    Raises:
+        BatchError: a path cannot be read.
+        CancelledError: `cancel` was used.
+    """
+    reader = _BatchReader(cancel or CancelToken())
+    for path in paths:
+        try:
+            reader.find(path, as_lines=as_lines)
+        except OSError as error:
+            raise BatchError("cli.file.unreadable", name=path, reason=error.strerror or error) from error
+    yield from reader.entries()
+
+
+# --- lines
+
+
+class _Line(NamedTuple):
+    """A line of a file.
+
+    Attributes:
+        number: its number, from 1.
+        offset, size: its bytes in the file.
+        data: these bytes without the line end; None if there are too many.
+    """
+
+    number: int
+    offset: int
+    size: int
+    data: bytes | None
+
+
+def _lines(stream: BinaryIO, encoding: str) -> Iterator[_Line]:
+    """Yield the lines of a file from its present position; no more than one is in memory."""
+    end = "\n".encode(encoding)
+    width, offset, number, buffer, searched, too_long = len(end), stream.tell(), 0, bytearray(), 0, 0
+    while True:
+        chunk = stream.read(_CHUNK)
+        buffer += chunk
+        while (at := _aligned(buffer, end, searched, width)) >= 0:
+            number += 1
+            size = too_long + at + width
+            yield _Line(number, offset, size, None if too_long else bytes(buffer[:at]))
+            del buffer[: at + width]
+            offset, searched, too_long = offset + size, 0, 0
+        searched = max(0, len(buffer) - width + 1) // width * width
+        if too_long or len(buffer) > _LONGEST_LINE:
+            too_long += searched
+            del buffer[:searched]
+            searched = 0
+        if not chunk:
+            break
+    if buffer or too_long:
+        yield _Line(number + 1, offset, too_long + len(buffer), None if too_long else bytes(buffer))
+
+
+def _aligned(buffer: bytearray, end: bytes, start: int, width: int) -> int:
+    at = buffer.find(end, start)
+    while at >= 0 and at % width:
+        at = buffer.find(end, at + 1)
+    return at
+
+
+def _has_answers(path: Path) -> bool:
+    """Return whether a file has the answers that vLLM logs."""
+    overlap = b""
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            if _ANSWERED in overlap + chunk:
+                return True
+            overlap = chunk[-len(_ANSWERED) :]
+    return False
+
+
+# --- names of files
+
+
+_ROLES: Final = {
+    **dict.fromkeys(("request", "requests", "req"), TextKind.REQUEST),
+    **dict.fromkeys(("response", "responses", "resp"), TextKind.RESPONSE),
+    **dict.fromkeys(("output", "out"), TextKind.OUTPUT),
+    **dict.fromkeys(("log", "server"), TextKind.LOG),
+}
+_GRAMMARS: Final = {"schema": "json_schema", "grammar": "gbnf", "pattern": "regex", "choice": "regex"}
+_SUFFIXES: Final = (".json", ".txt", ".log", ".gbnf", ".sse", ".http")
+_PARTS: Final = re.compile(r"[._-]+")
+_DIGITS: Final = re.compile(r"(\d+)")
+
+
+class _Role(NamedTuple):
+    """The part of a failure that a file is by its name.
+
+    Attributes:
+        stem: the rest of the name, which the files of one request share.
+        kind: the kind of text; `GRAMMAR` with a notation.
+        notation: that of a grammar.
+    """
+
+    stem: str
+    kind: TextKind
+    notation: str = ""
+
+
+def _role_of(path: Path, folder: str = "") -> _Role | None:
+    """Return the part that a file is by its name, such as `a.request.json`, or by its folder's; None if by neither."""
+    suffix, name = path.suffix.lower(), path.stem
+    if suffix not in _SUFFIXES:
+        return None
+    words = _PARTS.split(name.lower())
+    for at in (-1, 0):  # `a.request`, `request_a`
+        stem = name if len(words) == 1 else name[: -len(words[-1]) - 1] if at else name[len(words[0]) + 1 :]
+        stem = "" if len(words) == 1 else stem
+        if words[at] in _ROLES:
+            return _Role(stem, _ROLES[words[at]])
+        if words[at] in _GRAMMARS and (suffix == ".gbnf") == (words[at] == "grammar"):
+            return _Role(stem, TextKind.GRAMMAR, _GRAMMARS[words[at]])
+    if suffix == ".gbnf":
+        return _Role(name, TextKind.GRAMMAR, "gbnf")
+    if folder in _ROLES:
+        return _Role(name, _ROLES[folder])
+    return _Role(name, TextKind.LOG) if suffix == ".log" else None
+
+
+def _natural(path: Path) -> list[tuple[int, int | str]]:
+    """Return the key by which names are sorted: numbers in them by their value."""
+    return [(0, int(part)) if part.isdigit() else (1, part) for part in _DIGITS.split(path.name) if part]
+
+
+# --- the reader
+
+
+@dataclass
+class _Group:
+    """The files of one request: their paths by what they are."""
+
+    name: str
+    parts: list[tuple[TextKind, Path]] = field(default_factory=list)
+    grammars: list[tuple[str, Path]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """Where an entry is that waits for its other half."""
+
+    path: Path
+    name: str
+    lines: tuple[_Line, ...]
+    encoding: str
+    is_log: bool = False
+
+
+class _BatchReader:
+    """Reads the files that `find` has found."""
+
+    def __init__(self, cancel: CancelToken) -> None:
+        self._cancel = cancel
+        self._groups: list[_Group] = []
+        self._files: list[tuple[Path, bool]] = []  # with whether it has JSON lines
+        self._requests: defaultdict[str, deque[_Waiting]] = defaultdict(deque)
+        self._responses: defaultdict[str, deque[_Waiting]] = defaultdict(deque)
+        self._names: dict[str, int] = {}
+        self._done = self._total = 0
+        self._root: Path | None = None
+
+    def find(self, path: Path, *, as_lines: bool) -> None:
+        """Add a file, or the files of a folder and of the folders in it.
+
+        Args:
+            path: the file or folder.
+            as_lines: whether a file has JSON lines, whatever its name.
+
+        Raises:
+            OSError: the path cannot be read.
+        """
+        if not path.is_dir():
+            self._total += path.stat().st_size
+            self._files.append((path, as_lines or path.suffix.lower() in LINE_SUFFIXES))
+            return
+        self._root = self._root or path
+        self._find_in(path, path.name)
+        folders = sorted((one for one in path.iterdir() if one.is_dir() and one.name[:1] != "."), key=_natural)
+        parted = [one for one in folders if _ROLES.get(one.name.lower()) is not None]
+        self._find_parted(parted)
+        for folder in folders:
+            if folder not in parted:
+                self._find_in(folder, folder.name)
+
+    def _find_in(self, folder: Path, title: str) -> None:
+        """Add the files of a folder; grammars without a request of their own are those of all its requests."""
+        groups: dict[str, _Group] = {}
+        shared: list[tuple[str, Path]] = []
+        for path in sorted((one for one in folder.iterdir() if one.is_file()), key=_natural):
+            if path.name.startswith("."):
+                continue
+            role = None if path.suffix.lower() in LINE_SUFFIXES else _role_of(path)
+            if role is None or (role.kind is TextKind.LOG and role.stem and _has_answers(path)):
+                self._add_file(path)
+            elif role.kind is TextKind.GRAMMAR:
+                groups.setdefault(role.stem, _Group(role.stem or title)).grammars.append((role.notation, path))
+            else:
+                groups.setdefault(role.stem, _Group(role.stem or title)).parts.append((role.kind, path))
+        asked = {stem: group for stem, group in groups.items() if group.parts}
+        for stem, group in groups.items():
+            if stem not in asked:
+                shared += group.grammars
+        for group in asked.values() if asked else list(groups.values())[:1]:
+            group.grammars = group.grammars or shared
+            self._add_group(group)
+
+    def _find_parted(self, folders: Sequence[Path]) -> None:
+        """Add the files of folders that are called `requests` and `responses`: equal names belong together."""
+        groups: dict[str, _Group] = {}
+        for folder in folders:
+            for path in sorted((one for one in folder.iterdir() if one.is_file()), key=_natural):
+                role = _role_of(path, folder.name.lower())
+                if role is not None and role.kind is not TextKind.GRAMMAR:
+                    name = role.stem or path.stem
+                    groups.setdefault(name, _Group(name)).parts.append((role.kind, path))
+        for group in groups.values():
+            self._add_group(group)
+
+    def _add_group(self, group: _Group) -> None:
+        self._groups.append(group)
+        self._total += sum(path.stat().st_size for _, path in group.parts)
+
+    def _add_file(self, path: Path) -> None:
+        if path.suffix.lower() in (*LINE_SUFFIXES, *_SUFFIXES):
+            self._files.append((path, path.suffix.lower() in LINE_SUFFIXES))
+            self._total += path.stat().st_size
+
+    def entries(self) -> Iterator[BatchEntry]:
+        """Yield all entries."""
+        for group in self._groups:
+            self._cancel.report("progress.read_batch", self._done, self._total)
+            yield self._named(self._of_group(group))
+            self._done += sum(path.stat().st_size for _, path in group.parts)
+        for path, has_lines in self._files:
+            try:
+                yield from self._of_file(path, has_lines=has_lines)
+            except OSError as error:
+                reason = EngineError("cli.file.unreadable", name=path.name, reason=error.strerror or error)
+                yield self._named(BatchEntry(path.name, self._place(path), error=reason))
+        for waiting in (*_flat(self._requests.values()), *_flat(self._responses.values())):
+            self._cancel.check()
+            yield self._named(self._read_again(waiting))
+
+    def _named(self, entry: BatchEntry) -> BatchEntry:
+        """Return an entry with a name that no earlier one has."""
+        count = self._names[entry.name] = self._names.get(entry.name, 0) + 1
+        return entry if count == 1 else replace(entry, name=f"{entry.name} #{count}")
+
+    def _place(self, path: Path, line: int = 0) -> str:
+        inside = self._root is not None and path.is_relative_to(self._root)
+        name = path.relative_to(self._root).as_posix() if inside and self._root is not None else path.name
+        return f"{name}:{line}" if line else name
+
+    # --- files of one request
+
+    def _of_group(self, group: _Group) -> BatchEntry:
+        place = self._place((group.parts or [("", group.grammars[0][1])])[0][1])
+        entry = BatchEntry(group.name, place)
+        try:
+            for kind, path in sorted(group.parts, key=lambda pair: pair[0]):
+                if kind is TextKind.OUTPUT:
+                    entry = replace(entry, output=entry.output or _bytes(path))
+                else:
+                    entry = replace(entry, texts=(*entry.texts, PastedText(_bytes(path), kind)))
+            return replace(entry, constraint=_grammar_of(group))
+        except (EngineError, OSError) as error:
+            return replace(entry, error=_readable(error, path))
+
+    # --- files of lines, or of anything
+
+    def _of_file(self, path: Path, *, has_lines: bool) -> Iterator[BatchEntry]:
+        with path.open("rb") as stream:
+            head = stream.read(4096)
+            bom, encoding = next(one for one in _BOMS if head.startswith(one[0]))
+            if "\0" in head[len(bom) :].decode(encoding, "replace"):
+                error = EngineError("errors.diagnosis.no_text")
+                yield self._named(BatchEntry(path.name, self._place(path), error=error))
+            elif has_lines:
+                stream.seek(len(bom))
+                yield from self._of_lines(path, stream, encoding)
+            elif _has_answers(path):
+                stream.seek(len(bom))
+                yield from self._of_log(path, stream, encoding)
+            else:
+                yield from self._of_text(path)
+        self._done += path.stat().st_size
+
+    def _of_text(self, path: Path) -> Iterator[BatchEntry]:
+        """Yield the request of a file that has one, with its response, or one of them."""
+        place, name = self._place(path), path.stem
+        try:
+            data = _bytes(path)
+            try:
+                record = read_record(json.loads(data), name, place)
+            except (ValueError, RecursionError, EngineError):
+                yield self._named(BatchEntry(name, place, (PastedText(data),)))
+                return
+            whole = _Line(1, 0, len(data), None)
+            yield from self._joined(record.id, record.entry, _Waiting(path, name, (whole,), "utf-8"))
+        except (EngineError, OSError) as error:
+            yield self._named(BatchEntry(name, place, error=_readable(error, path)))
+
+    def _of_lines(self, path: Path, stream: BinaryIO, encoding: str) -> Iterator[BatchEntry]:
+        for line in _lines(stream, encoding):
+            self._cancel.report("progress.read_batch", self._done + line.offset, self._total)
+            if line.data is not None and not line.data.strip():
+                continue
+            name, place = str(line.number), self._place(path, line.number)
+            try:
+                record = read_record(_json(line, encoding), name, place)
+            except EngineError as error:
+                yield self._named(BatchEntry(name, place, error=error))
+                continue
+            yield from self._joined(record.id, record.entry, _Waiting(path, name, (line,), encoding))
+
+    def _joined(self, name: str, entry: BatchEntry, where: _Waiting) -> Iterator[BatchEntry]:
+        """Yield an entry with its other half, if it needs none or that is known; else let it wait."""
+        where = replace(where, lines=tuple(line._replace(data=None) for line in where.lines))
+        is_half = entry.has_request != entry.has_answer
+        if not name or not is_half:
+            yield self._named(entry)
+            return
+        others, own = self._requests, self._responses
+        if entry.has_request:
+            others, own = own, others
+        if others.get(name):
+            other = self._read_again(others[name].popleft())
+            first, second = (entry, other) if entry.has_request else (other, entry)
+            yield self._named(replace(first.with_parts_of(second), place=second.place))
+        else:
+            own[name].append(where)
+
+    def _read_again(self, waiting: _Waiting) -> BatchEntry:
+        place = self._place(waiting.path, waiting.lines[0].number)
+        try:
+            with waiting.path.open("rb") as stream:
+                data = [_at(stream, line) for line in waiting.lines]
+            if waiting.is_log:
+                return _logged(waiting.name, place, [one.decode(waiting.encoding, "replace") for one in data])
+            line = waiting.lines[0]._replace(data=data[0])
+            return read_record(_json(line, waiting.encoding), waiting.name, place).entry
+        except (EngineError, OSError) as error:
+            return BatchEntry(waiting.name, place, error=_readable(error, waiting.path))
+
+    # --- logs
+
+    def _of_log(self, path: Path, stream: BinaryIO, encoding: str) -> Iterator[BatchEntry]:
+        """Yield the requests that a server has logged, each where its answer is."""
+        seen: dict[str, list[_Line]] = {}
+        for line in _lines(stream, encoding):
+            self._cancel.report("progress.read_batch", self._done + line.offset, self._total)
+            text = (line.data or b"").decode(encoding, "replace")
+            answered = _ANSWER.search(text)
+            named = _DETAILS.search(text) or _SETTINGS.search(text) or answered
+            name = named["id"] if named is not None else next((one for one in _NAMES.findall(text) if one in seen), "")
+            if not name or (answered is not None and answered["delta"]):
+                continue
+            lines = seen.setdefault(name, [])
+            if len(lines) < _MOST_LOGGED or named is not None:
+                lines.append(line._replace(data=None))
+            if answered is not None:
+                yield self._named(self._read_again(_Waiting(path, name, tuple(seen.pop(name)), encoding, is_log=True)))
+        for name, lines in seen.items():
+            self._cancel.check()
+            yield self._named(self._read_again(_Waiting(path, name, tuple(lines), encoding, is_log=True)))
+
+
+def _flat(queues: Iterable[deque[_Waiting]]) -> list[_Waiting]:
+    return [one for queue in queues for one in queue]
+
+
+def _bytes(path: Path) -> bytes:
+    """Return the bytes of a file.
+
+    Raises:
+        EngineError: there are too many.
+    """
+    size = path.stat().st_size
+    if size > MOST_CHARACTERS:
+        raise EngineError("errors.diagnosis.too_long", size=size, limit=MOST_CHARACTERS)
+    return path.read_bytes()
+
+
+def _at(stream: BinaryIO, line: _Line) -> bytes:
+    stream.seek(line.offset)
+    return stream.read(line.size)
+
+
+def _json(line: _Line, encoding: str) -> Any:
+    """Return the value of a line.
+
+    Raises:
+        EngineError: it is too long, no text, or no JSON.
+    """
+    if line.data is None:
+        raise EngineError("errors.diagnosis.batch.long_line", size=line.size, limit=_LONGEST_LINE)
+    try:
+        return json.loads(line.data.decode(encoding))
+    except UnicodeDecodeError as error:
+        raise EngineError("errors.diagnosis.batch.encoding", encoding=encoding.upper(), byte=error.start + 1) from error
+    except json.JSONDecodeError as error:
+        raise EngineError("errors.diagnosis.batch.no_json", column=error.colno, reason=error.msg) from error
+    except (ValueError, RecursionError) as error:
+        raise EngineError("errors.diagnosis.too_deep") from error
+
+
+def _readable(error: EngineError | OSError, path: Path) -> EngineError:
+    if isinstance(error, EngineError):
+        return error
+    return EngineError("cli.file.unreadable", name=path.name, reason=error.strerror or error)
+
+
+def _grammar_of(group: _Group) -> RequestConstraint | None:
+    """Return the first grammar that is beside a request.
+
+    Raises:
+        EngineError: its file is not UTF-8.
+    """
+    order = list(_GRAMMARS.values())
+    for notation, path in sorted(group.grammars, key=lambda pair: order.index(pair[0])):
+        try:
+            return given_constraint(notation, _bytes(path).decode("utf-8-sig"))
+        except UnicodeError as error:
+            raise EngineError("cli.file.not_utf8", name=path.name, reason=error) from error
+    return None
+
+
+# --- vLLM's log
+
+_MOST_LOGGED: Final = 50  # lines of one request
+_NAMES: Final = re.compile(r"\b(?:chatcmpl|cmpl|resp)-[\w-]+")
+_TEXT: Final = r"None|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_IDS: Final = r"None|\[[\d, ]*\]"
+_DETAILS: Final = re.compile(
+    rf"(?:Request|Received request) (?P<id>[^\s:]+)(?: details)?: prompt: (?P<prompt>{_TEXT})"
+    rf"(?:.*?prompt_token_ids: (?P<ids>{_IDS}))?",
+    re.DOTALL,
+)
+_SETTINGS: Final = re.compile(r"Received request (?P<id>[^\s:]+): .*?params: (?=SamplingParams\()", re.DOTALL)
+_ANSWER: Final = re.compile(
+    r"Generated response (?P<id>[^\s:]+)(?: \(streaming (?:(?P<delta>delta)|complete)\))?: "
+    rf"output: (?P<output>{_TEXT})(?:, output_token_ids: (?P<ids>{_IDS}))?, finish_reason: (?P<finish>\w+)",
+    re.DOTALL,
+)
+_BRACKETS: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[()]")
+
+
+def _logged(name: str, place: str, lines: Sequence[str]) -> BatchEntry:
+    """Return the request that some lines of a log are about."""
+    request: dict[str, Any] = {"return_token_ids": True}  # which vLLM alone has
+    texts: list[PastedText] = []
+    other: list[str] = []
+    for line in lines:
+        details, settings, answer = _DETAILS.search(line), _SETTINGS.search(line), _ANSWER.search(line)
+        if details is not None:
+            request["prompt"], request["prompt_token_ids"] = map(_literal, details.group("prompt", "ids"))
+        if settings is not None:
+            texts.append(PastedText(_call(line[settings.end() :]), TextKind.REQUEST))
+        if answer is not None:
+            choice = {"text": _literal(answer["output"]), "token_ids": _literal(answer["ids"])}
+            choices = {"choices": [{**choice, "finish_reason": answer["finish"]}]}
+            texts.append(PastedText(json.dumps(choices), TextKind.RESPONSE))
+        if details is settings is answer is None:
+            other.append(line)
+    texts.append(
+        PastedText(json.dumps({key: one for key, one in request.items() if one is not None}), TextKind.REQUEST)
+    )
+    if other:
+        texts.append(PastedText("".join(other), TextKind.LOG))
+    return BatchEntry(name, place, tuple(texts))
+
+
+def _literal(text: str | None) -> Any:
+    return None if text is None else ast.literal_eval(text)
+
+
+def _call(text: str) -> str:
+    """Return the call that a text begins with."""
+    depth = 0
+    for match in _BRACKETS.finditer(text):
+        depth += {"(": 1, ")": -1}.get(match[0], 0)
+        if not depth and match[0] == ")":
+            return text[: match.end()]
+    return text
