@@ -314,10 +314,10 @@ class _BatchReader:
     # --- files of one request
 
     def _of_group(self, group: _Group) -> BatchEntry:
-        place = self._place((group.parts or [("", group.grammars[0][1])])[0][1])
+        place = self._place(group.parts[0][1] if group.parts else group.grammars[0][1])
         entry = BatchEntry(group.name, place)
         try:
-            for kind, path in sorted(group.parts, key=lambda pair: pair[0]):
+            for kind, path in group.parts:
                 if kind is TextKind.OUTPUT:
                     entry = replace(entry, output=entry.output or _bytes(path))
                 else:
