@@ -18,12 +18,13 @@ from engine.cli.arguments import as_count, as_text
 from engine.cli.exit_codes import ExitCode
 from engine.cli.inputs import STDIN, as_utf8, load_source, read_file
 from engine.cli.output import MisuseError, ProgressLine, print_json, print_note
-from engine.cli.scores import score_data, score_lines, scores_data
+from engine.cli.scores import score_lines, scores_data
 from engine.cli.zones import add_zone_options, read_zones
 from engine.compile import NOTATIONS
 from engine.decoding.pipeline_settings import OtherZone
 from engine.diagnosis.batch.entries import FINISHES, BatchEntry, given_constraint
-from engine.diagnosis.batch.judging import BatchRow, judge_entry
+from engine.diagnosis.batch.judging import judge_entry
+from engine.diagnosis.batch.rows import BatchRow, WorstToken, cause_text
 from engine.diagnosis.batch.sources import BatchError, batch_entries, is_batch
 from engine.diagnosis.case import FailureCase, RequestConstraint
 from engine.diagnosis.failures.diagnose import LIMITS, diagnose
@@ -31,15 +32,12 @@ from engine.diagnosis.failures.diagnosis import Cause, Diagnosis, FailurePlace
 from engine.diagnosis.failures.examination import AcceptedPrefix, lenient_options
 from engine.diagnosis.intake import IntakeError, IntakeRemark, PastedText, TextKind, read_failure, remarks_of
 from engine.diagnosis.scores.output_scores import ScoredOutput, score_output
-from engine.diagnosis.scores.score_texts import mass_text
 from engine.diagnosis.verdicts.replay import TokenSource
 from engine.diagnosis.verdicts.verdict import parse_token_ids
 from engine.models.text_encoder import text_encoder_of
 from engine.peers.prefixes import EnginePrefix, accepted_prefixes, installed_peers
 from engine.source import CancelledError, CancelToken, EngineError
 from engine.source.catalogue import catalogue_text
-from engine.source.number_format import percent
-from engine.vocabulary.visible import visible
 
 _TABLE_COLUMNS: Final = ("name", "cause", "finish", "mass", "worst", "sentence")
 _WIDTHS: Final = (20, 22, 10, 14, 24)
@@ -269,33 +267,16 @@ def _table(
     def judge(case: FailureCase) -> Diagnosis:
         return _diagnosed(arguments, case, source, cancel)
 
+    table = _JsonTable() if arguments.json else _TextTable()
     first: BatchRow | None = None
     names: dict[Cause | None, list[str]] = {}
-    if arguments.json:
-        print('{"cases": [', end="")
     with _batch(arguments, cancel) as entries:
         for entry in entries:
             row, found = judge_entry(entry, judge, constraint, scorer, cancel)
-            if arguments.json:
-                print(", " if first else "", json.dumps(_row_data(row, found), ensure_ascii=False), sep="", end="")
-            else:
-                print(
-                    *(
-                        []
-                        if first
-                        else [_line([catalogue_text(f"cli.diagnose.table.{one}") for one in _TABLE_COLUMNS])]
-                    ),
-                    _row(row),
-                    sep="\n",
-                )
+            table.add(row, found)
             first = first or row
             names.setdefault(row.cause, []).append(row.name)
-    by_count = sorted(names.items(), key=lambda pair: -len(pair[1]))
-    if arguments.json:
-        causes = [{"cause": cause, "count": len(cases), "cases": cases} for cause, cases in by_count]
-        print(f'], "causes": {json.dumps(causes, ensure_ascii=False)}}}')
-    elif first is not None:
-        print("", *(f"{_cause_name(cause):<{_WIDTHS[1]}}  {len(cases):>6,}" for cause, cases in by_count), sep="\n")
+    table.end(dict(sorted(names.items(), key=lambda pair: -len(pair[1]))))
     if first is None:
         raise MisuseError("cli.diagnose.error.folder", name=arguments.jsonl or ", ".join(arguments.pasted))
     if set(names) == {None}:
@@ -303,6 +284,51 @@ def _table(
     if set(names) == {Cause.COMPLETE}:
         return ExitCode.SUCCESS
     return ExitCode.UNKNOWN if set(names) <= {Cause.COMPLETE, Cause.UNKNOWN, None} else ExitCode.NEGATIVE
+
+
+class _TextTable:
+    """A table whose rows are printed as they are judged, so that its columns have fixed widths."""
+
+    def __init__(self) -> None:
+        self._is_empty = True
+
+    def add(self, row: BatchRow, _found: Diagnosis | None) -> None:
+        """Print a row, with the titles before the first one."""
+        if self._is_empty:
+            self._print(*(catalogue_text(f"cli.diagnose.table.{one}") for one in _TABLE_COLUMNS))
+            self._is_empty = False
+        mass, worst = "" if row.mass is None else row.mass.text, "" if row.worst is None else row.worst.text
+        name = row.name if row.cause is not None else row.place
+        self._print(name, row.cause_text, str(row.finish), mass, worst, row.sentence)
+
+    def _print(self, *cells: str) -> None:
+        padded = [cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=False)]
+        print("  ".join([*padded, *cells[len(_WIDTHS) :]]).rstrip().replace("\n", " "))
+
+    def end(self, names: Mapping[Cause | None, Sequence[str]]) -> None:
+        """Print the counts of the causes."""
+        if not self._is_empty:
+            print()
+        for cause, cases in names.items():
+            print(f"{cause_text(cause):<{_WIDTHS[1]}}  {len(cases):>6,}")
+
+
+class _JsonTable:
+    """A document whose rows are printed as they are judged, so that none is kept."""
+
+    def __init__(self) -> None:
+        self._before = '{"cases": ['
+
+    def add(self, row: BatchRow, found: Diagnosis | None) -> None:
+        """Print a row."""
+        print(self._before, json.dumps(_row_data(row, found), ensure_ascii=False), sep="", end="")
+        self._before = ", "
+
+    def end(self, names: Mapping[Cause | None, Sequence[str]]) -> None:
+        """Print the counts of the causes."""
+        causes = [{"cause": cause, "count": len(cases), "cases": cases} for cause, cases in names.items()]
+        start = self._before if self._before != ", " else ""
+        print(start, f'], "causes": {json.dumps(causes, ensure_ascii=False)}}}', sep="")
 
 
 @contextmanager
@@ -324,26 +350,6 @@ def _batch(arguments: argparse.Namespace, cancel: CancelToken) -> Iterator[Itera
             raise MisuseError.of(error) from error
 
 
-def _cause_name(cause: Cause | None) -> str:
-    return catalogue_text("cli.diagnose.table.fragment.unreadable") if cause is None else str(cause)
-
-
-def _row(row: BatchRow) -> str:
-    """Return the line of a request."""
-    worst = ""
-    if row.worst is not None:
-        worst = f"{visible(row.worst.data) or row.worst.token_id}  {percent(row.worst.p or 0.0)}"
-        worst = catalogue_text("cli.diagnose.table.fragment.worst", number=row.worst.index + 1, token=worst)
-    mass = "" if row.lowest is None else mass_text(row.lowest)
-    name = row.name if row.cause is not None else row.place
-    return _line([name, _cause_name(row.cause), str(row.finish), mass, worst, row.sentence])
-
-
-def _line(cells: Sequence[str]) -> str:
-    padded = [cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=False)]
-    return "  ".join([*padded, *cells[len(_WIDTHS) :]]).rstrip().replace("\n", " ")
-
-
 def _row_data(row: BatchRow, found: Diagnosis | None) -> dict[str, object]:
     """Return a row as a part of a document."""
     head: dict[str, object] = {"name": row.name, "place": row.place}
@@ -353,11 +359,16 @@ def _row_data(row: BatchRow, found: Diagnosis | None) -> dict[str, object]:
         **head,
         **as_data(found),
         "finish": row.finish,
-        "z": None if row.lowest is None else score_data(row.lowest),
-        "worst": None if row.worst is None else score_data(row.worst),
+        "z": None if row.mass is None else asdict(row.mass),
+        "worst": None if row.worst is None else _worst_data(row.worst),
         "masked": row.is_masked,
         "tokens": row.has_tokens,
     }
+
+
+def _worst_data(worst: WorstToken) -> dict[str, object]:
+    token = worst.data.decode("utf-8", "backslashreplace")
+    return {"index": worst.index, "id": worst.token_id, "token": token, "start": worst.start, "p": worst.p}
 
 
 def _remarks_in_words(remarks: Sequence[IntakeRemark]) -> list[str]:

@@ -22,7 +22,7 @@ def scores_data(scored: ScoredOutput | None) -> dict[str, object]:
     if scored is None:
         return {"scores": [], "worst": [], "blanks": [], "keys": [], "lost_keys": []}
     return {
-        "scores": [score_data(one) for one in scored.scores],
+        "scores": [_score_data(one) for one in scored.scores],
         "worst": [one.index for one in worst_steps(scored.scores, _MOST_STEPS)],
         "blanks": [{"index": one.score.index, "tokens": one.n_tokens} for one in blank_runs(scored.scores)],
         "keys": [
@@ -40,8 +40,7 @@ def scores_data(scored: ScoredOutput | None) -> dict[str, object]:
     }
 
 
-def score_data(score: TokenScore) -> dict[str, object]:
-    """Return the score of a token as a part of a document."""
+def _score_data(score: TokenScore) -> dict[str, object]:
     return {
         "index": score.index,
         "id": score.token_id,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from enum import Enum, auto
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
 from engine.diagnosis.intake import PastedText, TextKind, read_failure
@@ -29,6 +31,53 @@ _ID_NAMES: Final = ("custom_id", "request_id", "trace_id", "name", "id")
 _STREAM_STARTS: Final = ("data:", "event:")
 
 
+class SourceForm(Enum):
+    """The form in which a request of a batch, or a part of one, is in a file."""
+
+    FILE = auto()  # the whole file, one part of a request
+    RECORD = auto()  # the whole file, an object with a request, a response or both, or anything that was copied
+    LINE = auto()  # a line, such an object
+    LOG = auto()  # lines of the log of a vLLM server
+
+
+class FileLine(NamedTuple):
+    """A line of a file.
+
+    Attributes:
+        number: its number, from 1.
+        offset, size: its bytes in the file.
+    """
+
+    number: int
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntrySource:
+    """Where a request of a batch, or a part of one, is on the disk.
+
+    Attributes:
+        path: the file.
+        name: the name of the request if it has none of its own.
+        place: the file, and perhaps the line, as they are shown.
+        form: the form in which it is there.
+        kind: the part that a file is.
+        notation: that of a grammar.
+        lines: the lines that it has of a file.
+        encoding: that of the lines.
+    """
+
+    path: Path
+    name: str
+    place: str
+    form: SourceForm
+    kind: TextKind = TextKind.ANY
+    notation: str = ""
+    lines: tuple[FileLine, ...] = ()
+    encoding: str = "utf-8"
+
+
 @dataclass(frozen=True, slots=True)
 class BatchEntry:
     """A request of a batch with its response and whatever else is known of it, not read yet.
@@ -42,6 +91,7 @@ class BatchEntry:
         max_tokens: the token budget that was given beside them; None if there is none.
         finish: the reason for the end that was given beside them.
         error: why it cannot be read; None if it can, as far as is known.
+        sources: where it is on the disk.
     """
 
     name: str
@@ -52,6 +102,7 @@ class BatchEntry:
     max_tokens: int | None = None
     finish: FinishReason = FinishReason.UNKNOWN
     error: EngineError | None = None
+    sources: tuple[EntrySource, ...] = ()
 
     @property
     def has_request(self) -> bool:
@@ -67,6 +118,8 @@ class BatchEntry:
         """Return it with what another entry knows of the same request."""
         return replace(
             self,
+            sources=(*self.sources, *other.sources),
+            error=self.error or other.error,
             texts=(*self.texts, *other.texts),
             constraint=self.constraint or other.constraint,
             output=other.output if self.output is None else self.output,

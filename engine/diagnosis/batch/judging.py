@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from engine.diagnosis.batch.entries import BatchEntry
-from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
-from engine.diagnosis.failures.diagnosis import Cause, Diagnosis
+from engine.diagnosis.batch.rows import AllowedMass, BatchRow, WorstToken
+from engine.diagnosis.case import FailureCase, RequestConstraint
+from engine.diagnosis.failures.diagnosis import Diagnosis
 from engine.diagnosis.scores.output_scores import score_output
 from engine.diagnosis.scores.recorded_tokens import recorded_tokens
 from engine.diagnosis.scores.response_scores import score_by_response
@@ -17,35 +17,6 @@ from engine.models.source import LogitSource
 from engine.source import CancelledError, CancelToken, EngineError
 
 CaseJudge: TypeAlias = Callable[[FailureCase], Diagnosis]
-
-
-@dataclass(frozen=True, slots=True)
-class BatchRow:
-    """A request of a batch, judged.
-
-    Attributes:
-        name: its name.
-        place: where it was found: a file, and perhaps a line of it.
-        cause: the cause; None if it cannot be read.
-        detail: the kind of the cause.
-        sentence: the cause in one sentence, or why it cannot be read.
-        finish: the reason for the end, as the server reported it.
-        lowest: the token before which the fewest probability was allowed, with Z or its bounds; None if unknown.
-        worst: the least probable token; None if no probability is known.
-        is_masked: whether the probabilities are from behind the mask, so that Z is unknown.
-        has_tokens: whether the tokens of the output are known, by ids or by log-probabilities.
-    """
-
-    name: str
-    place: str
-    cause: Cause | None
-    detail: str = ""
-    sentence: str = ""
-    finish: FinishReason = FinishReason.UNKNOWN
-    lowest: TokenScore | None = None
-    worst: TokenScore | None = None
-    is_masked: bool = False
-    has_tokens: bool = False
 
 
 def judge_entry(
@@ -73,9 +44,8 @@ def judge_entry(
     except CancelledError:
         raise
     except EngineError as error:
-        return BatchRow(entry.name, entry.place, None, sentence=_as_sentence(error)), None
+        return BatchRow(entry.name, entry.place, None, sentence=_as_sentence(error), sources=entry.sources), None
     scores, is_masked = _scores(case, found, source, cancel)
-    known = [one for one in scores if one.z_most is not None]
     row = BatchRow(
         entry.name,
         entry.place,
@@ -83,16 +53,28 @@ def judge_entry(
         found.detail,
         found.sentence,
         case.finish,
-        min(known, key=_mass, default=None),
-        next(iter(worst_steps(scores, 1)), None),
+        _least_mass(scores),
+        _worst(scores),
         is_masked,
         bool(case.ids or case.scores),
+        entry.sources,
     )
     return row, found
 
 
-def _mass(score: TokenScore) -> tuple[float, float]:
-    return score.z_most or 0.0, score.z or 0.0
+def _least_mass(scores: Sequence[TokenScore]) -> AllowedMass | None:
+    """Return the smallest allowed mass: of several with bounds, the one that is certainly small."""
+    known = [(one.z_most, one.z, one.index) for one in scores if one.z_most is not None and one.z is not None]
+    if not known:
+        return None
+    most, least, index = min(known)
+    return AllowedMass(index, least, most)
+
+
+def _worst(scores: Sequence[TokenScore]) -> WorstToken | None:
+    for one in worst_steps(scores, 1):
+        return WorstToken(one.index, one.token_id, one.data, one.start, one.p or 0.0)
+    return None
 
 
 def _as_sentence(error: EngineError) -> str:

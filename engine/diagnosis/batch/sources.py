@@ -14,13 +14,19 @@ import ast
 import json
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from engine.diagnosis.batch.entries import BatchEntry, given_constraint, read_record
-from engine.diagnosis.case import RequestConstraint
+from engine.diagnosis.batch.entries import (
+    BatchEntry,
+    EntrySource,
+    FileLine,
+    SourceForm,
+    given_constraint,
+    read_record,
+)
 from engine.diagnosis.intake import PastedText, TextKind
 from engine.diagnosis.intake.values import MOST_CHARACTERS
 from engine.source import CancelToken, EngineError
@@ -73,17 +79,9 @@ def batch_entries(
 
 
 class _Line(NamedTuple):
-    """A line of a file.
+    """A line of a file with its bytes, without the line end; None if there are too many."""
 
-    Attributes:
-        number: its number, from 1.
-        offset, size: its bytes in the file.
-        data: these bytes without the line end; None if there are too many.
-    """
-
-    number: int
-    offset: int
-    size: int
+    where: FileLine
     data: bytes | None
 
 
@@ -97,7 +95,7 @@ def _lines(stream: BinaryIO, encoding: str) -> Iterator[_Line]:
         while (at := _aligned(buffer, end, searched, width)) >= 0:
             number += 1
             size = too_long + at + width
-            yield _Line(number, offset, size, None if too_long else bytes(buffer[:at]))
+            yield _Line(FileLine(number, offset, size), None if too_long else bytes(buffer[:at]))
             del buffer[: at + width]
             offset, searched, too_long = offset + size, 0, 0
         searched = max(0, len(buffer) - width + 1) // width * width
@@ -108,7 +106,7 @@ def _lines(stream: BinaryIO, encoding: str) -> Iterator[_Line]:
         if not chunk:
             break
     if buffer or too_long:
-        yield _Line(number + 1, offset, too_long + len(buffer), None if too_long else bytes(buffer))
+        yield _Line(FileLine(number + 1, offset, too_long + len(buffer)), None if too_long else bytes(buffer))
 
 
 def _aligned(buffer: bytearray, end: bytes, start: int, width: int) -> int:
@@ -188,22 +186,11 @@ def _natural(path: Path) -> list[tuple[int, int | str]]:
 
 @dataclass
 class _Group:
-    """The files of one request: their paths by what they are."""
+    """The files of one request, each with what it is."""
 
     name: str
-    parts: list[tuple[TextKind, Path]] = field(default_factory=list)
-    grammars: list[tuple[str, Path]] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """Where an entry is that waits for its other half."""
-
-    path: Path
-    name: str
-    lines: tuple[_Line, ...]
-    encoding: str
-    is_log: bool = False
+    parts: list[tuple[Path, _Role]] = field(default_factory=list)
+    grammars: list[tuple[Path, _Role]] = field(default_factory=list)
 
 
 class _BatchReader:
@@ -213,8 +200,8 @@ class _BatchReader:
         self._cancel = cancel
         self._groups: list[_Group] = []
         self._files: list[tuple[Path, bool]] = []  # with whether it has JSON lines
-        self._requests: defaultdict[str, deque[_Waiting]] = defaultdict(deque)
-        self._responses: defaultdict[str, deque[_Waiting]] = defaultdict(deque)
+        self._requests: defaultdict[str, deque[EntrySource]] = defaultdict(deque)
+        self._responses: defaultdict[str, deque[EntrySource]] = defaultdict(deque)
         self._names: dict[str, int] = {}
         self._done = self._total = 0
         self._root: Path | None = None
@@ -245,17 +232,16 @@ class _BatchReader:
     def _find_in(self, folder: Path, title: str) -> None:
         """Add the files of a folder; grammars without a request of their own are those of all its requests."""
         groups: dict[str, _Group] = {}
-        shared: list[tuple[str, Path]] = []
+        shared: list[tuple[Path, _Role]] = []
         for path in sorted((one for one in folder.iterdir() if one.is_file()), key=_natural):
             if path.name.startswith("."):
                 continue
             role = None if path.suffix.lower() in LINE_SUFFIXES else _role_of(path)
             if role is None or (role.kind is TextKind.LOG and role.stem and _has_answers(path)):
                 self._add_file(path)
-            elif role.kind is TextKind.GRAMMAR:
-                groups.setdefault(role.stem, _Group(role.stem or title)).grammars.append((role.notation, path))
             else:
-                groups.setdefault(role.stem, _Group(role.stem or title)).parts.append((role.kind, path))
+                group = groups.setdefault(role.stem, _Group(role.stem or title))
+                (group.grammars if role.kind is TextKind.GRAMMAR else group.parts).append((path, role))
         asked = {stem: group for stem, group in groups.items() if group.parts}
         for stem, group in groups.items():
             if stem not in asked:
@@ -272,13 +258,13 @@ class _BatchReader:
                 role = _role_of(path, folder.name.lower())
                 if role is not None and role.kind is not TextKind.GRAMMAR:
                     name = role.stem or path.stem
-                    groups.setdefault(name, _Group(name)).parts.append((role.kind, path))
+                    groups.setdefault(name, _Group(name)).parts.append((path, role))
         for group in groups.values():
             self._add_group(group)
 
     def _add_group(self, group: _Group) -> None:
         self._groups.append(group)
-        self._total += sum(path.stat().st_size for _, path in group.parts)
+        self._total += sum(path.stat().st_size for path, _ in group.parts)
 
     def _add_file(self, path: Path) -> None:
         if path.suffix.lower() in (*LINE_SUFFIXES, *_SUFFIXES):
@@ -290,16 +276,16 @@ class _BatchReader:
         for group in self._groups:
             self._cancel.report("progress.read_batch", self._done, self._total)
             yield self._named(self._of_group(group))
-            self._done += sum(path.stat().st_size for _, path in group.parts)
+            self._done += sum(path.stat().st_size for path, _ in group.parts)
         for path, has_lines in self._files:
             try:
                 yield from self._of_file(path, has_lines=has_lines)
             except OSError as error:
                 reason = EngineError("cli.file.unreadable", name=path.name, reason=error.strerror or error)
                 yield self._named(BatchEntry(path.name, self._place(path), error=reason))
-        for waiting in (*_flat(self._requests.values()), *_flat(self._responses.values())):
+        for source in (one for ids in (self._requests, self._responses) for found in ids.values() for one in found):
             self._cancel.check()
-            yield self._named(self._read_again(waiting))
+            yield self._named(read_sources((source,)))
 
     def _named(self, entry: BatchEntry) -> BatchEntry:
         """Return an entry with a name that no earlier one has."""
@@ -314,17 +300,13 @@ class _BatchReader:
     # --- files of one request
 
     def _of_group(self, group: _Group) -> BatchEntry:
-        place = self._place(group.parts[0][1] if group.parts else group.grammars[0][1])
-        entry = BatchEntry(group.name, place)
-        try:
-            for kind, path in group.parts:
-                if kind is TextKind.OUTPUT:
-                    entry = replace(entry, output=entry.output or _bytes(path))
-                else:
-                    entry = replace(entry, texts=(*entry.texts, PastedText(_bytes(path), kind)))
-            return replace(entry, constraint=_grammar_of(group))
-        except (EngineError, OSError) as error:
-            return replace(entry, error=_readable(error, path))
+        order = list(_GRAMMARS.values())
+        grammars = sorted(group.grammars, key=lambda pair: order.index(pair[1].notation))
+        sources = tuple(
+            EntrySource(path, group.name, self._place(path), SourceForm.FILE, role.kind, role.notation)
+            for path, role in (*group.parts, *grammars[:1])
+        )
+        return replace(read_sources(sources), place=sources[0].place)
 
     # --- files of lines, or of anything
 
@@ -347,69 +329,47 @@ class _BatchReader:
 
     def _of_text(self, path: Path) -> Iterator[BatchEntry]:
         """Yield the request of a file that has one, with its response, or one of them."""
-        place, name = self._place(path), path.stem
-        try:
-            data = _bytes(path)
-            try:
-                record = read_record(json.loads(data), name, place)
-            except (ValueError, RecursionError, EngineError):
-                yield self._named(BatchEntry(name, place, (PastedText(data),)))
-                return
-            whole = _Line(1, 0, len(data), None)
-            yield from self._joined(record.id, record.entry, _Waiting(path, name, (whole,), "utf-8"))
-        except (EngineError, OSError) as error:
-            yield self._named(BatchEntry(name, place, error=_readable(error, path)))
+        source = EntrySource(path, path.stem, self._place(path), SourceForm.RECORD)
+        yield from self._joined(source, *_record_of(source))
 
     def _of_lines(self, path: Path, stream: BinaryIO, encoding: str) -> Iterator[BatchEntry]:
-        for line in _lines(stream, encoding):
-            self._cancel.report("progress.read_batch", self._done + line.offset, self._total)
-            if line.data is not None and not line.data.strip():
+        for where, data in _lines(stream, encoding):
+            self._cancel.report("progress.read_batch", self._done + where.offset, self._total)
+            if data is not None and not data.strip():
                 continue
-            name, place = str(line.number), self._place(path, line.number)
-            try:
-                record = read_record(_json(line, encoding), name, place)
-            except EngineError as error:
-                yield self._named(BatchEntry(name, place, error=error))
-                continue
-            yield from self._joined(record.id, record.entry, _Waiting(path, name, (line,), encoding))
+            place = self._place(path, where.number)
+            source = EntrySource(path, str(where.number), place, SourceForm.LINE, lines=(where,), encoding=encoding)
+            yield from self._joined(source, *_record_of(source, data))
 
-    def _joined(self, name: str, entry: BatchEntry, where: _Waiting) -> Iterator[BatchEntry]:
-        """Yield an entry with its other half, if it needs none or that is known; else let it wait."""
-        where = replace(where, lines=tuple(line._replace(data=None) for line in where.lines))
-        is_half = entry.has_request != entry.has_answer
-        if not name or not is_half:
+    def _joined(self, source: EntrySource, name: str, entry: BatchEntry) -> Iterator[BatchEntry]:
+        """Yield an entry with its other half, if it needs none or that is known; else let it wait.
+
+        Args:
+            source: where it is.
+            name: the name by which the halves find each other; empty if it has none.
+            entry: the entry.
+        """
+        if not name or entry.has_request == entry.has_answer:
             yield self._named(entry)
             return
         others, own = self._requests, self._responses
         if entry.has_request:
             others, own = own, others
-        if others.get(name):
-            other = self._read_again(others[name].popleft())
-            first, second = (entry, other) if entry.has_request else (other, entry)
-            yield self._named(replace(first.with_parts_of(second), place=second.place))
-        else:
-            own[name].append(where)
-
-    def _read_again(self, waiting: _Waiting) -> BatchEntry:
-        place = self._place(waiting.path, waiting.lines[0].number)
-        try:
-            with waiting.path.open("rb") as stream:
-                data = [_at(stream, line) for line in waiting.lines]
-            if waiting.is_log:
-                return _logged(waiting.name, place, [one.decode(waiting.encoding, "replace") for one in data])
-            line = waiting.lines[0]._replace(data=data[0])
-            return read_record(_json(line, waiting.encoding), waiting.name, place).entry
-        except (EngineError, OSError) as error:
-            return BatchEntry(waiting.name, place, error=_readable(error, waiting.path))
+        if not others.get(name):
+            own[name].append(source)
+            return
+        other = read_sources((others[name].popleft(),))
+        first, second = (entry, other) if entry.has_request else (other, entry)
+        yield self._named(replace(first.with_parts_of(second), place=second.place))
 
     # --- logs
 
     def _of_log(self, path: Path, stream: BinaryIO, encoding: str) -> Iterator[BatchEntry]:
         """Yield the requests that a server has logged, each where its answer is."""
-        seen: dict[str, list[_Line]] = {}
-        for line in _lines(stream, encoding):
-            self._cancel.report("progress.read_batch", self._done + line.offset, self._total)
-            text = (line.data or b"").decode(encoding, "replace")
+        seen: dict[str, list[FileLine]] = {}
+        for where, data in _lines(stream, encoding):
+            self._cancel.report("progress.read_batch", self._done + where.offset, self._total)
+            text = (data or b"").decode(encoding, "replace")
             answered = _ANSWER.search(text)
             named = _DETAILS.search(text) or _SETTINGS.search(text) or answered
             name = named["id"] if named is not None else next((one for one in _NAMES.findall(text) if one in seen), "")
@@ -417,16 +377,73 @@ class _BatchReader:
                 continue
             lines = seen.setdefault(name, [])
             if len(lines) < _MOST_LOGGED or named is not None:
-                lines.append(line._replace(data=None))
+                lines.append(where)
             if answered is not None:
-                yield self._named(self._read_again(_Waiting(path, name, tuple(seen.pop(name)), encoding, is_log=True)))
+                yield self._logged(path, name, seen.pop(name), encoding)
         for name, lines in seen.items():
             self._cancel.check()
-            yield self._named(self._read_again(_Waiting(path, name, tuple(lines), encoding, is_log=True)))
+            yield self._logged(path, name, lines, encoding)
+
+    def _logged(self, path: Path, name: str, lines: Sequence[FileLine], encoding: str) -> BatchEntry:
+        place = self._place(path, lines[0].number)
+        source = EntrySource(path, name, place, SourceForm.LOG, lines=tuple(lines), encoding=encoding)
+        return self._named(read_sources((source,)))
 
 
-def _flat(queues: Iterable[deque[_Waiting]]) -> list[_Waiting]:
-    return [one for queue in queues for one in queue]
+# --- reading
+
+
+def read_sources(sources: Sequence[EntrySource]) -> BatchEntry:
+    """Read an entry where it is; what cannot be read is its error."""
+    first, *others = [_record_of(source)[1] for source in sources]
+    for other in others:
+        first = first.with_parts_of(other)
+    return first
+
+
+def _record_of(source: EntrySource, data: bytes | None = None) -> tuple[str, BatchEntry]:
+    """Return the name by which a part finds its other half, and the part.
+
+    Args:
+        source: where it is.
+        data: the bytes of a line that was just read; None to read them.
+    """
+    try:
+        match source.form:
+            case SourceForm.FILE:
+                name, entry = "", _of_file(source)
+            case SourceForm.RECORD:
+                name, entry = _of_record(source)
+            case SourceForm.LINE:
+                record = read_record(_json(source, data), source.name, source.place)
+                name, entry = record.id, record.entry
+            case SourceForm.LOG:
+                texts = [one.decode(source.encoding, "replace") for one in _line_data(source)]
+                name, entry = "", _logged(source, texts)
+    except (EngineError, OSError) as error:
+        name, entry = "", BatchEntry(source.name, source.place, error=_readable(error, source.path))
+    return name, replace(entry, sources=(source,))
+
+
+def _of_file(source: EntrySource) -> BatchEntry:
+    data, entry = _bytes(source.path), BatchEntry(source.name, source.place)
+    if source.kind is TextKind.OUTPUT:
+        return replace(entry, output=data)
+    if source.kind is not TextKind.GRAMMAR:
+        return replace(entry, texts=(PastedText(data, source.kind),))
+    try:
+        return replace(entry, constraint=given_constraint(source.notation, data.decode("utf-8-sig")))
+    except UnicodeError as error:
+        raise EngineError("cli.file.not_utf8", name=source.path.name, reason=error) from error
+
+
+def _of_record(source: EntrySource) -> tuple[str, BatchEntry]:
+    data = _bytes(source.path)
+    try:
+        record = read_record(json.loads(data), source.name, source.place)
+    except (ValueError, RecursionError, EngineError):
+        return "", BatchEntry(source.name, source.place, (PastedText(data),))
+    return record.id, record.entry
 
 
 def _bytes(path: Path) -> bytes:
@@ -441,23 +458,31 @@ def _bytes(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _at(stream: BinaryIO, line: _Line) -> bytes:
-    stream.seek(line.offset)
-    return stream.read(line.size)
+def _line_data(source: EntrySource) -> list[bytes]:
+    with source.path.open("rb") as stream:
+        found = []
+        for line in source.lines:
+            stream.seek(line.offset)
+            found.append(stream.read(line.size))
+        return found
 
 
-def _json(line: _Line, encoding: str) -> Any:
+def _json(source: EntrySource, data: bytes | None) -> Any:
     """Return the value of a line.
 
     Raises:
         EngineError: it is too long, no text, or no JSON.
+        OSError: the file cannot be read.
     """
-    if line.data is None:
-        raise EngineError("errors.diagnosis.batch.long_line", size=line.size, limit=_LONGEST_LINE)
+    size = source.lines[0].size
+    if size > _LONGEST_LINE:
+        raise EngineError("errors.diagnosis.batch.long_line", size=size, limit=_LONGEST_LINE)
+    data = _line_data(source)[0] if data is None else data
     try:
-        return json.loads(line.data.decode(encoding))
+        return json.loads(data.decode(source.encoding))
     except UnicodeDecodeError as error:
-        raise EngineError("errors.diagnosis.batch.encoding", encoding=encoding.upper(), byte=error.start + 1) from error
+        encoding = source.encoding.upper()
+        raise EngineError("errors.diagnosis.batch.encoding", encoding=encoding, byte=error.start + 1) from error
     except json.JSONDecodeError as error:
         raise EngineError("errors.diagnosis.batch.no_json", column=error.colno, reason=error.msg) from error
     except (ValueError, RecursionError) as error:
@@ -468,21 +493,6 @@ def _readable(error: EngineError | OSError, path: Path) -> EngineError:
     if isinstance(error, EngineError):
         return error
     return EngineError("cli.file.unreadable", name=path.name, reason=error.strerror or error)
-
-
-def _grammar_of(group: _Group) -> RequestConstraint | None:
-    """Return the first grammar that is beside a request.
-
-    Raises:
-        EngineError: its file is not UTF-8.
-    """
-    order = list(_GRAMMARS.values())
-    for notation, path in sorted(group.grammars, key=lambda pair: order.index(pair[0])):
-        try:
-            return given_constraint(notation, _bytes(path).decode("utf-8-sig"))
-        except UnicodeError as error:
-            raise EngineError("cli.file.not_utf8", name=path.name, reason=error) from error
-    return None
 
 
 # --- vLLM's log
@@ -505,7 +515,7 @@ _ANSWER: Final = re.compile(
 _BRACKETS: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[()]")
 
 
-def _logged(name: str, place: str, lines: Sequence[str]) -> BatchEntry:
+def _logged(source: EntrySource, lines: Sequence[str]) -> BatchEntry:
     """Return the request that some lines of a log are about."""
     request: dict[str, Any] = {"return_token_ids": True}  # which vLLM alone has
     texts: list[PastedText] = []
@@ -527,7 +537,7 @@ def _logged(name: str, place: str, lines: Sequence[str]) -> BatchEntry:
     )
     if other:
         texts.append(PastedText("".join(other), TextKind.LOG))
-    return BatchEntry(name, place, tuple(texts))
+    return BatchEntry(source.name, source.place, tuple(texts))
 
 
 def _literal(text: str | None) -> Any:

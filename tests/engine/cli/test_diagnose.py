@@ -177,7 +177,7 @@ def test_two_files_of_a_batch_are_one_table(files, capsys):
     code, out, _ = diagnosed(capsys, "in.jsonl", "out.jsonl", "--json")
     (row,) = json.loads(out)["cases"]
     assert (code, row["name"], row["place"], row["worst"]["token"]) == (0, "c", "out.jsonl:1", "}")
-    assert row["z"]["z"] == pytest.approx(0.223, abs=0.001)
+    assert row["z"] == {"index": 1, "least": pytest.approx(0.223, abs=0.001), "most": 1.0}
 
 
 def test_an_empty_folder_is_misuse(files, capsys):

@@ -305,10 +305,10 @@ def test_a_row_has_the_least_probable_token_and_the_smallest_allowed_mass(tmp_pa
     path = lines(tmp_path / "calls.jsonl", {"request": REQUEST, "response": answer('{"a": 1}', tokens=tokens)})
     (row,) = rows_of(path)
     assert (row.worst.index, row.worst.p) == (3, pytest.approx(0.1))
-    assert (row.lowest.index, row.lowest.z, row.lowest.z_most) == (1, pytest.approx(0.2), pytest.approx(0.3))
+    assert (row.mass.index, row.mass.least, row.mass.most) == (1, pytest.approx(0.2), pytest.approx(0.3))
     assert row.has_tokens
 
 
 def test_a_row_without_log_probabilities_has_no_numbers(tmp_path):
     (row,) = rows_of(lines(tmp_path / "calls.jsonl", {"request": REQUEST, "response": answer('{"a": 1}')}))
-    assert (row.worst, row.lowest, row.has_tokens) == (None, None, False)
+    assert (row.worst, row.mass, row.has_tokens) == (None, None, False)
