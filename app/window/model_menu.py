@@ -106,7 +106,8 @@ class ModelMenu(QObject):
             action.setChecked(served is not None and served.spec == info.spec)
         menu.addSeparator()
         menu.addAction(ui_text("window.model.open_folder"), self._choose_folder)
-        menu.addAction(ui_text("window.model.open_gguf"), self._choose_file)
+        menu.addAction(ui_text("window.model.open_gguf"), partial(self._choose_gguf, ""))
+        menu.addAction(ui_text("window.model.open_llama_cpp"), partial(self._choose_gguf, "llama.cpp:"))
         menu.addAction(ui_text("window.model.open_hub"), self._choose_id)
         menu.addAction(ui_text("window.model.open_tokenizer"), self._choose_tokenizer)
         menu.addSeparator()
@@ -142,11 +143,12 @@ class ModelMenu(QObject):
         if folder:
             self.open(folder)
 
-    def _choose_file(self) -> None:
-        title, known = ui_text("window.model.gguf_title"), ui_text("window.model.gguf_filter", patterns="*.gguf")
+    def _choose_gguf(self, prefix: str) -> None:
+        title = ui_text("window.model.llama_cpp_title" if prefix else "window.model.gguf_title")
+        known = ui_text("window.model.gguf_filter", patterns="*.gguf")
         path, _ = QFileDialog.getOpenFileName(self._window, title, "", known)
         if path:
-            self.open(path)
+            self.open(prefix + path)
 
     def _choose_id(self) -> None:
         name, is_given = QInputDialog.getText(

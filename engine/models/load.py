@@ -33,7 +33,8 @@ def load_model(spec: str, *, cancel: CancelToken | None = None) -> LogitSource:
 
     Args:
         spec: `shakespeare`, `records` or `smollm2`; `uniform:PATH` for a tokenizer alone; the path of a transformers
-            folder or of a GGUF file; a Hub id (`owner/name`); or the address of a server (see `ServerSpec`).
+            folder or of a GGUF file; `llama.cpp:PATH` for a GGUF file in llama.cpp's own server; a Hub id
+            (`owner/name`); or the address of a server (see `ServerSpec`).
         cancel: receives the stages ("downloading …" with bytes, "reading the weights"); checked between them.
 
     Raises:

@@ -18,13 +18,13 @@ import subprocess
 import threading
 import weakref
 from collections import deque
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 from engine.models import local_server_child as child
 from engine.models.checkpoint import available_memory
-from engine.models.headers import check_gguf
 from engine.models.source import ModelError
 from engine.source import CancelToken
 from engine.source.catalogue import catalogue_text
@@ -34,6 +34,7 @@ DEFAULT_CONTEXT: Final = 8192
 """Tokens; a larger context takes memory from the start. A model with a shorter one has its own."""
 _POLL_SECONDS: Final = 0.05
 _LOG_LINES: Final = 3
+_KILLED: Final = -9  # as Linux does where the memory is exhausted
 _TIME_AND_LEVEL: Final = re.compile(r"[\d.]+ [A-Z] ")
 
 
@@ -44,7 +45,8 @@ class LocalServer:
         path: the GGUF file.
         cancel: cancels the start and hears its progress.
         context: the number of tokens that fit.
-        threads: the number of threads; None for as many as llama.cpp chooses.
+        threads: the number of threads; by default one less than there are cores. llama.cpp's threads wait in a loop
+            for the slowest one, so one that must share its core with a window makes all of them slow.
 
     Attributes:
         address: the URL.
@@ -60,10 +62,16 @@ class LocalServer:
         self, path: Path, cancel: CancelToken, *, context: int = DEFAULT_CONTEXT, threads: int | None = None
     ) -> None:
         _check(path)
-        self.key = secrets.token_urlsafe(24)
-        self._path = path
-        request = {"path": str(path.resolve()), "key": self.key, "context": context, "threads": threads}
-        self._process = _start(request)
+        self.key, self._name = secrets.token_urlsafe(24), path.name
+        self._process = _start(
+            {
+                "path": str(path.resolve()),
+                "name": path.name,  # by which a document recognises the model, wherever its file is
+                "key": self.key,
+                "context": context,
+                "threads": threads or max(1, (os.cpu_count() or 1) - 1),
+            }
+        )
         self._answer: dict[str, str] = {}
         self._ready = threading.Event()
         self._log: deque[str] = deque(maxlen=_LOG_LINES)
@@ -84,17 +92,23 @@ class LocalServer:
             raise self.failure()
         self.address, self.version = self._answer["address"], self._answer["version"]
 
-    @property
-    def is_running(self) -> bool:
-        """Return whether the process has not ended."""
-        return self._process.poll() is None
+    def has_ended(self, wait_s: float = 0.0) -> bool:
+        """Return whether the process has ended.
+
+        Args:
+            wait_s: the seconds to wait for its end.
+        """
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(wait_s)
+        return self._process.poll() is not None
 
     def failure(self) -> ModelError:
         """Return the error that says why the process has ended; call it after the process has."""
-        status, reason = self._process.poll(), "; ".join(self._log)
-        if status is not None and status < 0:  # it was killed, as Linux does where the memory is exhausted
-            return ModelError("errors.models.server.killed", name=self._path.name, signal=-status)
-        return ModelError("errors.models.server.ended", name=self._path.name, status=status, reason=reason)
+        status = self._process.poll()
+        if status == _KILLED:
+            return ModelError("errors.models.server.killed", name=self._name)
+        reason = "; ".join(self._log) or catalogue_text("errors.models.server.silent")
+        return ModelError("errors.models.server.ended", name=self._name, status=status, reason=reason)
 
     def close(self) -> None:
         """End the process; it may be called again."""
@@ -110,7 +124,6 @@ def _check(path: Path) -> None:
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
             raise ModelError("errors.models.server.not_gguf", path=path)
-    check_gguf(path)
     size, available = path.stat().st_size, available_memory()
     if available is not None and size > available:
         raise ModelError("errors.models.too_large", name=path.name, needed=size / 1e9, available=available / 1e9)
@@ -124,8 +137,9 @@ def _start(request: dict[str, Any]) -> subprocess.Popen[bytes]:
     except OSError as error:
         raise ModelError("errors.models.server.process", reason=error.strerror or str(error)) from error
     assert process.stdin is not None
-    process.stdin.write(json.dumps(request).encode() + b"\n")
-    process.stdin.flush()
+    with suppress(OSError):  # it has ended already, and its log says why
+        process.stdin.write(json.dumps(request).encode() + b"\n")
+        process.stdin.flush()
     return process
 
 
@@ -150,4 +164,5 @@ def _end(process: subprocess.Popen[bytes], reader: threading.Thread, owner: int)
     reader.join()
     for pipe in (process.stdin, process.stdout):
         assert pipe is not None
-        pipe.close()
+        with suppress(OSError):  # the request was not read
+            pipe.close()

@@ -24,6 +24,7 @@ def main() -> None:
     llama = import_module(LIBRARY)
     params = llama.CommonParams()
     params.model.path = request["path"]
+    params.model_alias = {request["name"]}
     params.port = 0  # any that is free
     params.api_keys = [request["key"]]
     params.n_ctx = request["context"]
@@ -33,8 +34,7 @@ def main() -> None:
     params.ui = False
     params.offline = True
     params.verbosity = _ERRORS_ONLY
-    if request["threads"] is not None:
-        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = request["threads"]
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = request["threads"]
     try:
         server = llama.Server(params)  # waits until the model is loaded
     except RuntimeError as error:

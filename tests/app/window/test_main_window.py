@@ -378,14 +378,22 @@ def test_the_layout_is_remembered(desk, tmp_path):
     assert desk.window.dock_layout.columns.sizes() == sizes
 
 
-def test_a_tokenizer_alone_is_opened_from_the_model_menu(desk, monkeypatch):
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("/some/tokenizer.json", ""))
+@pytest.mark.parametrize(
+    ("entry", "file", "spec"),
+    [
+        ("open_tokenizer", "/some/tokenizer.json", "uniform:/some/tokenizer.json"),
+        ("open_gguf", "/some/model.gguf", "/some/model.gguf"),
+        ("open_llama_cpp", "/some/model.gguf", "llama.cpp:/some/model.gguf"),
+    ],
+)
+def test_a_file_is_opened_from_the_model_menu(desk, monkeypatch, entry, file, spec):
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (file, ""))
     opened = []
     monkeypatch.setattr(desk.session.decoding, "open_model", opened.append)
     menu = QMenu()
     desk.window.model_menu.fill(menu)
-    next(action for action in menu.actions() if "tokenizer" in action.text()).trigger()
-    assert opened == ["uniform:/some/tokenizer.json"]
+    next(action for action in menu.actions() if action.text() == ui_text(f"window.model.{entry}")).trigger()
+    assert opened == [spec]
 
 
 def test_when_the_text_is_complete_the_focus_does_not_wander_to_export(desk):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -27,10 +28,10 @@ def test_it_serves_the_model_under_a_key_of_its_own(llama_server, tiny_gguf_file
 
 def test_it_ends_when_it_is_closed(tiny_gguf_file):
     server = LocalServer(tiny_gguf_file, CancelToken(), threads=1)
-    assert server.is_running
+    assert not server.has_ended()
     server.close()
     server.close()
-    assert not server.is_running
+    assert server.has_ended()
 
 
 def test_it_ends_when_nothing_refers_to_it(tiny_gguf_file):
@@ -64,11 +65,16 @@ def test_it_ends_when_its_parent_is_killed(tiny_gguf_file):
 
 
 def test_it_says_that_the_memory_may_be_exhausted_when_it_was_killed(fresh_llama_server):
-    child = children()[-1]
-    child.kill()
-    psutil.wait_procs([child], timeout=60)
-    assert not fresh_llama_server.is_running
+    children()[-1].kill()
+    assert fresh_llama_server.has_ended(wait_s=60)
     with raises_key(ModelError, "errors.models.server.killed"):
+        raise fresh_llama_server.failure()
+
+
+def test_it_has_the_last_words_of_a_server_that_crashed(fresh_llama_server):
+    children()[-1].send_signal(signal.SIGABRT)  # as a failed assertion of llama.cpp does
+    assert fresh_llama_server.has_ended(wait_s=60)
+    with raises_key(ModelError, "errors.models.server.ended", status=-signal.SIGABRT):
         raise fresh_llama_server.failure()
 
 
@@ -86,13 +92,13 @@ def test_it_reports_progress_and_can_be_cancelled_while_it_starts(tiny_gguf_file
     assert children() == before
 
 
-def test_other_files_are_refused_before_it_starts(tmp_path, tiny_gguf_file):
+def test_other_files_and_damaged_ones_are_refused(tmp_path, tiny_gguf_file):
     file = tmp_path / "model.gguf"
     for data, key in (
         (None, "errors.models.server.missing"),
         (b"PK\3\4", "errors.models.server.not_gguf"),
         (b"", "errors.models.server.not_gguf"),
-        (tiny_gguf_file.read_bytes()[:2000], "errors.models.damaged_gguf"),
+        (tiny_gguf_file.read_bytes()[:2000], "errors.models.server.ended"),
     ):
         if data is not None:
             file.write_bytes(data)
