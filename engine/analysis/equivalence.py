@@ -15,6 +15,9 @@ Two walks exist:
   shortest first as in `schema_automaton.pushdown.completion`). So it is exact for schemas that nest without bound.
   Where the text itself decides (`uniqueItems`), the path is dropped, and the first walk takes over.
 
+The equivalence of recursive rules is undecidable in general, but an edit of their layout, comments, names or order is
+none of the language: rules that are written alike are equal without a walk.
+
 Bytes are tried in the order of their legibility, so that a text is one that a person would write.
 """
 
@@ -31,12 +34,17 @@ from engine.automata.actions import NEEDS_TEXT, POP, decode
 from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.automata.completion_search import LEGIBLE
 from engine.compile import CompiledGrammar
+from engine.grammar import Chars, Grammar, Lookaround, Node, Repeat, RuleReference, TokenSet
+from engine.grammar.nodes import children
+from engine.grammar.simplify import simplify_grammar
 from engine.schema_automaton.lexing.lexer import symbol_of
 from engine.source import CancelToken, LimitExceededError, checkpoint
 from engine.source.arguments import require, require_count
 
-EFFORT: Final = 20_000
-"""The default limit of the pairs that each walk visits; the slowest take most of a millisecond each."""
+BOUNDED_EFFORT: Final = 20_000
+"""The pairs of configurations that are visited by default if they have no end; each takes up to a millisecond."""
+EXACT_EFFORT: Final = 1_000_000
+"""The pairs that are visited by default if they have an end; most take less than a tenth of a millisecond."""
 
 _EFFORT_WITH_TEXT: Final = 2_000  # configurations that differ by a text have no end, and take a millisecond each
 _REPORT_EVERY: Final = 64
@@ -44,7 +52,7 @@ _ENDED: Final = -1  # instead of a frame: the value has ended, and the lexer sta
 
 
 def compare_languages(
-    first: CompiledGrammar, second: CompiledGrammar, *, effort: int = EFFORT, cancel: CancelToken | None = None
+    first: CompiledGrammar, second: CompiledGrammar, *, effort: int | None = None, cancel: CancelToken | None = None
 ) -> LanguageComparison:
     """Compare the texts of two grammars, of any notation each.
 
@@ -53,7 +61,7 @@ def compare_languages(
     Args:
         first: the first grammar.
         second: the second grammar.
-        effort: the most pairs that each walk visits.
+        effort: the most pairs that each walk visits; None for `EXACT_EFFORT` or `BOUNDED_EFFORT`.
         cancel: checked at every pair; receives the progress.
 
     Raises:
@@ -62,10 +70,13 @@ def compare_languages(
     """
     require("first", first, CompiledGrammar, "a CompiledGrammar")
     require("second", second, CompiledGrammar, "a CompiledGrammar")
-    require_count("effort", effort, 1)
+    if effort is not None:
+        require_count("effort", effort, 1)
     cancel = cancel or CancelToken()
     with cancel.scope():
-        walk = _walk(first.automaton, second.automaton, effort, cancel)
+        if first.grammar is not None and second.grammar is not None and _are_alike(first.grammar, second.grammar):
+            return LanguageComparison(None, None, is_exact=True, n_visited=0, length=None)
+        walk = _walk(first, second, effort, cancel)
     only_first, only_second = walk.texts
     assert only_first is None or (first.fullmatch(only_first) and not second.fullmatch(only_first))
     assert only_second is None or (second.fullmatch(only_second) and not first.fullmatch(only_second))
@@ -75,14 +86,56 @@ def compare_languages(
     return LanguageComparison(only_first, only_second, is_exact, walk.n_visited, None if is_exact else walk.length)
 
 
-def _walk(one: ByteAutomaton, two: ByteAutomaton, effort: int, cancel: CancelToken) -> _PairWalk:
-    """Return the finished walk that knows most about two automata."""
+def _are_alike(one: Grammar, two: Grammar) -> bool:
+    """Return whether two grammars have the same rules, apart from their names, their order and unused ones.
+
+    The pairs of rules that are compared form a bisimulation: if each pair has the same structure, it has the same
+    texts.
+    """
+    rules, others = ({rule.name: rule.node for rule in simplify_grammar(grammar).rules} for grammar in (one, two))
+    pairs = {(one.start, two.start)}
+    pending: list[tuple[Node, Node]] = [(rules[one.start], others[two.start])]
+    while pending:
+        checkpoint()
+        node, other = pending.pop()
+        if isinstance(node, RuleReference) and isinstance(other, RuleReference):
+            names = node.name, other.name
+            if names not in pairs:
+                pairs.add(names)
+                pending.append((rules[node.name], others[other.name]))
+            continue
+        if _label(node) != _label(other):
+            return False
+        pending += zip(children(node), children(other), strict=True)
+    return True
+
+
+def _label(node: Node) -> tuple[object, ...]:
+    """Return what a node is, apart from its parts and its place in the source."""
+    match node:
+        case Chars():
+            own: tuple[object, ...] = (node.set,)
+        case Repeat():
+            own = node.minimum, node.maximum
+        case Lookaround():
+            own = node.ahead, node.negated
+        case TokenSet():
+            own = node.names, node.ids, node.negated
+        case _:
+            own = ()
+    return type(node), len(children(node)), *own
+
+
+def _walk(first: CompiledGrammar, second: CompiledGrammar, effort: int | None, cancel: CancelToken) -> _PairWalk:
+    """Return the finished walk that knows most about two grammars."""
+    one, two = first.automaton, second.automaton
     if not all(side.start == DEAD or _has_frames(side) for side in (one, two)):
-        return _ConfigurationPairs(one, two, effort, cancel)
-    walk = _FramePairs(one, two, effort, cancel)
+        has_end = first.is_regular and second.is_regular
+        return _ConfigurationPairs(one, two, effort or (EXACT_EFFORT if has_end else BOUNDED_EFFORT), cancel)
+    walk = _FramePairs(one, two, effort or EXACT_EFFORT, cancel)
     if walk.is_complete or not walk.needs_text:
         return walk
-    other = _ConfigurationPairs(one, two, min(effort, _EFFORT_WITH_TEXT), cancel)
+    other = _ConfigurationPairs(one, two, min(effort or EXACT_EFFORT, _EFFORT_WITH_TEXT), cancel)
     # What was found over frames may be longer than the texts that a bounded walk over configurations reaches.
     other.texts = [mine if known is None else known for known, mine in zip(other.texts, walk.texts, strict=True)]
     other.n_visited += walk.n_visited
@@ -114,7 +167,8 @@ class _PairWalk:
     def _visit(self, effort: int) -> bool:
         """Count a pair and return True; return False if there were enough."""
         if self.n_visited % _REPORT_EVERY == 0:
-            self._cancel.report("progress.comparing", self.n_visited, effort)
+            total = effort if effort < EXACT_EFFORT else None  # a walk with an end does not know where it is
+            self._cancel.report("progress.comparing", self.n_visited, total)
         if self.n_visited == effort:
             return False
         self.n_visited += 1

@@ -197,12 +197,31 @@ def test_notations_are_compared_with_each_other():
 
 def test_rules_that_nest_without_bound_are_compared_up_to_a_length_that_is_told():
     brackets = 'root ::= "(" root ")" | "x"'
-    result = compared("gbnf", brackets, 'root ::= "(" inner ")" | "x"\ninner ::= root', effort=100)
+    result = compared("gbnf", brackets, 'root ::= "x" | "(" root ")"', effort=100)
     assert (result.relation, result.is_exact) == (Relation.UNKNOWN, False)
     assert result.n_visited == 100
     assert 40 < result.length <= 100
     differs = compared("gbnf", brackets, 'root ::= "(" root ")" | "x" | "((y))"', effort=100)
     assert (differs.relation, differs.only_second) == (Relation.UNEQUAL, b"((y))")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_alike"),
+    [
+        ('root ::= a\na ::= "(" a ")" | "x"', '# the same\nroot ::= b\nb ::=\n  "(" b ")" |\n  [x]\n', True),
+        ('root ::= a b\na ::= "(" b ")"\nb ::= a | "x"', 'root ::= p q\nq ::= p | "x"\np ::= "(" q ")"', True),
+        ('root ::= a a\na ::= "(" a ")" | "x"', 'root ::= a b\na ::= "(" b ")" | "x"\nb ::= "(" a ")" | "x"', True),
+        ('root ::= "(" root ")" | <[1]>', 'root ::= b\nb ::= "(" b ")" | <[1]>', False),
+        ('root ::= "(" root ")" | <[1]>', 'root ::= "(" root ")"|<[1]>', True),
+        ('root ::= "(" root ")" | <[1]>', 'root ::= "(" root ")"|<[2]>', False),
+        ('root ::= "(" root{2} ")" | "x"', 'root ::= "(" root{2,3} ")" | "x"', False),
+        ('root ::= a | "x"\na ::= "(" root ")"', 'root ::= a | "x"\na ::= "(" a ")" | "(x)"', False),
+    ],
+)
+def test_rules_that_are_written_alike_are_equal_whatever_their_names_and_layout(first, second, is_alike):
+    result = compared("gbnf", first, second, effort=50)
+    assert (result.relation is Relation.EQUAL) == is_alike
+    assert result.is_exact == is_alike
 
 
 def test_tokens_as_units_leave_an_equality_open():
@@ -239,7 +258,12 @@ def _with_references(schema: Any, target: str) -> Any:
         (_TREE, _with_integers(_TREE, minimum=0), Relation.WIDER, b'{"v":-1}'),
         (_TREE, {"$ref": "#/$defs/t", "$defs": {"t": _with_references(_TREE, "#/$defs/t")}}, Relation.EQUAL, None),
         (_LONG, _SHORT, Relation.WIDER, b'{"a":"' + b"a" * 51 + b'"}'),
+        ({"enum": [["aaaa", "bbbb"], "aaaaaaaa"]}, {"const": 1}, Relation.DIFFERENT, b'"aaaaaaaa"'),
         (_UNIQUE, {"enum": [[1, 2], [2, 1], [1], [2], []]}, Relation.EQUAL, None),
+        (_UNIQUE, {"enum": [[1, 2], [1], [2], []]}, Relation.WIDER, b"[2,1]"),
+        (_UNIQUE, {"enum": [[1], [2], []]}, Relation.WIDER, b"[1,2]"),
+        ({**_UNIQUE, "minItems": 2}, {"enum": [[1, 2]]}, Relation.WIDER, b"[2,1]"),
+        ({**_UNIQUE, "items": {"const": 1}}, {"enum": [[1], [], [1, 1]]}, Relation.NARROWER, b"[1,1]"),
     ],
 )
 def test_schemas_are_compared_exactly_however_deep_their_values_nest(first, second, relation, text):
