@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 
-import numpy as np
 import psutil
 import pytest
 from error_keys import raises_key
-from tiny_gguf import BOS_ID, END_IDS, token_bytes
+from tiny_gguf import END_IDS, token_bytes
 
+from engine.compile import compile_grammar
+from engine.decoding.session import DecodeSession
 from engine.models import ModelError, load_model
 from engine.source import CancelledError, CancelToken
 
@@ -32,17 +33,6 @@ def test_it_has_the_vocabulary_of_the_file_with_all_its_end_tokens(tiny_gguf_fil
     assert source.chat_template
 
 
-def test_a_walk_has_the_probabilities_of_torch(tiny_gguf_file):
-    source, torch = load(tiny_gguf_file), load_model(str(tiny_gguf_file))
-    start = source.encode("Hello")
-    assert start == torch.encode("Hello")
-    assert start[0] == BOS_ID
-    for ids in (start, [*start, 300], [*start, 300, 7], [*start, 300], [*start, 8]):
-        best = np.argsort(torch.logits(ids))[::-1][:20]
-        difference = source.logits(ids)[best] - torch.logits(ids)[best]
-        np.testing.assert_allclose(difference, difference[0], atol=0.05)  # log-probabilities are shifted logits
-
-
 def test_the_fingerprint_is_that_of_the_model_wherever_its_file_is(tiny_gguf_file, tmp_path):
     moved = tmp_path / tiny_gguf_file.name
     moved.write_bytes(tiny_gguf_file.read_bytes())
@@ -58,14 +48,18 @@ def test_the_server_ends_with_the_source(tiny_gguf_file):
     assert servers() == before
 
 
-def test_a_server_that_was_killed_is_named_and_known_steps_stay(tiny_gguf_file):
-    source = load(tiny_gguf_file)
-    ids = source.encode("Hello")
-    known = source.logits(ids)
+def test_a_server_that_is_killed_during_a_run_is_named_and_no_step_is_lost(tiny_gguf_file):
+    session = DecodeSession(compile_grammar("regex", "[a-z]{9}"), load(tiny_gguf_file))
+    session.set_prompt("Hello")
+    session.step()
+    output = session.position().output
+    session.step()
     servers()[-1].kill()
     with raises_key(ModelError, "errors.models.server.killed"):
-        source.logits([*ids, 300])
-    np.testing.assert_array_equal(source.logits(ids), known)
+        session.step()
+    assert len(session.steps) == 2
+    session.back()
+    assert session.position().output == output
 
 
 def test_loading_can_be_cancelled_at_each_stage(tiny_gguf_file):

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from error_keys import raises_key
 from llama_server import connect
-from tiny_gguf import BOS_ID, CONTROL, END_IDS, EOS_ID, TOOL_ID, token_bytes
+from tiny_gguf import CONTROL, END_IDS, EOS_ID, TOOL_ID, token_bytes
 
-from engine.models import load_model
 from engine.servers import RefusedRequestError, ServerClient, identify
 
 TOKENS = token_bytes()
@@ -83,17 +82,6 @@ def test_one_step_has_the_whole_vocabulary_with_bytes(client):
 def test_control_tokens_have_no_bytes_but_a_name(client):
     names = [client.post("/detokenize", {"tokens": [i]})["content"] for i in range(len(CONTROL))]
     assert names == list(CONTROL)
-
-
-def test_probabilities_are_those_of_torch(client, tiny_gguf_file):
-    model, ids = load_model(str(tiny_gguf_file)), ids_of(client)
-    assert ids == model.encode(PROMPT)
-    assert ids[0] == BOS_ID
-    logits = np.asarray(model.logits(ids), np.float64)  # the cache of llama.cpp has 16 bits
-    expected = logits - np.log(np.exp(logits - logits.max()).sum()) - logits.max()
-    np.testing.assert_allclose(
-        log_probabilities(distribution(client, ids)), expected, atol=0.03
-    )  # its cache has 16 bits
 
 
 def test_probabilities_are_raw_under_a_grammar_a_bias_and_a_temperature(client):
