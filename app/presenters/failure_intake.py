@@ -74,10 +74,11 @@ class FailureIntake(QObject):
         dialog = IntakeDialog(self._session.document.title, self._window)
         judge = self._session.worker_pool.judge
         dialog.read_wanted.connect(lambda request: judge.ask(request, dialog).then(dialog.show_answer))
-        dialog.chosen.connect(self._take)
+        dialog.chosen.connect(self.take)
         return dialog
 
-    def _take(self, found: CopiedFailure) -> None:
+    def take(self, found: CopiedFailure) -> None:
+        """Open the grammar of a failed request as a document, and check its output."""
         if found.constraint is not None and not self._open_request(found):
             return
         if found.has_evidence or found.constraint is not None:

@@ -30,6 +30,7 @@ from app.session import Notification, Session
 from app.settings import BYTE_MODEL, FIRST_MODEL, Settings
 from app.storage import exists
 from app.theme.labels import plain_text
+from engine.diagnosis.batch.entries import LINE_SUFFIXES
 from engine.diagnosis.private_texts import without_secrets
 
 if TYPE_CHECKING:
@@ -256,10 +257,12 @@ class Files(QObject):
 
     Signals:
         intake_wanted(Path): a file was dropped that is neither a document nor a grammar.
+        log_wanted(paths): a folder, or a file of JSON lines, was dropped.
         long_opened(text): a grammar was opened that is too long to be read as a request here.
     """
 
     intake_wanted = Signal(Path)
+    log_wanted = Signal(tuple)
     long_opened = Signal(str)
 
     def __init__(self, session: Session, settings: Settings, window: QWidget) -> None:
@@ -360,8 +363,10 @@ class Files(QObject):
         return True
 
     def open_dropped(self, path: Path) -> None:
-        """Open a file that was dropped on the window, instead of the document; the intake reads other kinds."""
-        if not file.is_grammar(path) and not file.is_document(path):
+        """Open a file that was dropped on the window, instead of the document; dialogs read other kinds."""
+        if path.is_dir() or path.suffix.lower() in LINE_SUFFIXES:
+            self.log_wanted.emit((path,))
+        elif not file.is_grammar(path) and not file.is_document(path):
             self.intake_wanted.emit(path)
         elif self.may_leave():
             self.open(path)
@@ -413,7 +418,7 @@ class Files(QObject):
             self._document.replace(found.document, path)
         return found.document is not None
 
-    @command("file.gallery", "Ctrl+G", place=(1, 4), icon="ph.squares-four")
+    @command("file.gallery", "Ctrl+G", place=(1, 5), icon="ph.squares-four")
     def open_gallery(self) -> GalleryDialog:
         """Open the gallery; a chosen example replaces the document."""
         from app.dialogs.gallery_dialog import GalleryDialog  # start-up time: the dialog is built when first shown

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast
 
 from app.catalogue import capitalised, ui_text
+from app.workers.batches import BatchHandler
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
 from app.workers.loop import Handler, Job, handles
 from app.workers.protocol import sentence
@@ -85,7 +86,7 @@ class StringTestHandler(Handler):
     """Judges and suggests test strings; keeps the last grammar and the result for each text."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(BatchHandler())
         self._request: CompileRequest | None = None
         self._grammar: CompiledGrammar | None = None
         self._automata: RuleAutomata | None = None

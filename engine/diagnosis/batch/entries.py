@@ -25,6 +25,8 @@ FINISHES: Final = {
     "content_filter": FinishReason.FILTER,
 }
 """The reasons for an end, as a user writes them."""
+LINE_SUFFIXES: Final = (".jsonl", ".ndjson")
+"""The suffixes of files with an object in each line."""
 _REQUEST_NAMES: Final = ("request", "req", "body", "payload", "kwargs", "input")
 _RESPONSE_NAMES: Final = ("response", "resp", "completion", "result")
 _ID_NAMES: Final = ("custom_id", "request_id", "trace_id", "name", "id")
