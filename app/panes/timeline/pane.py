@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QToolTip, QVB
 
 from app import theme
 from app.catalogue import ui_text
-from app.display_text import duration, percent, token_text
+from app.display_text import duration, percent, percent_between, token_text
 from app.theme.buttons import tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.deferred_import import PLOTS, DeferredImport
@@ -149,7 +149,9 @@ def values_of(
 
 def worst_of(steps: tuple[Step, ...]) -> int | None:
     """Return the index of the step at which the grammar removed most of the model's mass; None without any."""
-    masses = [(step.z, index) for index, step in enumerate(steps) if step.was_queried]
+    ranges = ((step.z_range, index) for index, step in enumerate(steps))
+    # Of an unknown mass, it counts what it is at most: the worst step is one whose mass is certainly that small.
+    masses = [(z.high, index) for z, index in ranges if z is not None]
     return min(masses)[1] if masses else None
 
 
@@ -265,7 +267,8 @@ class TimelinePane(QFrame):
         if worst is not None:
             step = self._steps[worst]
             token = token_text(step.token, step.name, step.token_id)
-            parts.append(ui_text("timeline.fragment.worst", step=worst + 1, token=token, mass=percent(step.z)))
+            mass = percent(None) if step.z_range is None else percent_between(*step.z_range)
+            parts.append(ui_text("timeline.fragment.worst", step=worst + 1, token=token, mass=mass))
         if self._ended:
             parts.append(self._ended)
         return " · ".join(parts)
@@ -315,7 +318,7 @@ class TimelinePane(QFrame):
             lines.append(f"{', '.join(unknown)}: {ui_text('timeline.fragment.unknown')}")
         if step.forced:
             lines.append(ui_text("common.step.forced"))
-        if step.origin in (StepOrigin.REPLAYED, StepOrigin.FAST_FORWARDED, StepOrigin.FORCED_BY_USER):
+        if step.origin not in (StepOrigin.SAMPLER, StepOrigin.USER):
             lines.append(ui_text(f"common.step.{StepOrigin(step.origin).name.lower()}"))
         return "\n".join([*lines, ui_text("timeline.click")])
 

@@ -14,24 +14,24 @@ from dataclasses import replace
 from itertools import takewhile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import Constraint, constraint_for
 from engine.decoding.errors import NotAllowedError
-from engine.decoding.sampler import Decision, decide
-from engine.decoding.session.snapshots import unqueried_step
+from engine.decoding.partial import Answer, decide_answer
+from engine.decoding.sampler import Decision
+from engine.decoding.session.snapshots import known_number, unqueried_step, z_bounds_of
 from engine.decoding.session.tree import StepTree
 from engine.decoding.values import Replay, SamplerSettings, Step, StepOrigin, Trace, TraceNode
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 
-KnownLogits = Callable[[int | None], NDArray[np.floating] | None]
+KnownAnswers = Callable[[int | None], Answer | None]
 
 PLAIN = SamplerSettings()
 
 
-def replay(tree: StepTree, constraint: Constraint, known: KnownLogits) -> tuple[frozenset[int], dict[int, Step]]:
+def replay(tree: StepTree, constraint: Constraint, known: KnownAnswers) -> tuple[frozenset[int], dict[int, Step]]:
     """Walk all branches.
 
     Args:
@@ -64,9 +64,9 @@ def replay(tree: StepTree, constraint: Constraint, known: KnownLogits) -> tuple[
     return frozenset(illegal), refreshed
 
 
-def _decide(constraint: Constraint, logits: NDArray[np.floating] | None) -> Decision | None:
+def _decide(constraint: Constraint, answer: Answer | None) -> Decision | None:
     # The sampler does not change the model's numbers or the mask's.
-    return None if logits is None else decide(logits, constraint.allowed(), (), PLAIN)
+    return None if answer is None else decide_answer(answer, constraint.allowed(), (), PLAIN)
 
 
 def _with_mask(step: Step, constraint: Constraint) -> Step:
@@ -81,8 +81,9 @@ def _with_numbers(step: Step, decision: Decision | None, configuration: int) -> 
     allowed = int(np.count_nonzero(decision.allowed))
     return replace(
         step,
-        p_masked=float(decision.p_masked[step.token_id]),
+        p_masked=known_number(decision.p_masked[step.token_id]),
         z=decision.z,
+        z_bounds=z_bounds_of(decision),
         allowed=allowed,
         forced=allowed == 1,
         configuration=configuration,
@@ -113,7 +114,7 @@ def walk(constraint: Constraint, tree: StepTree, line: tuple[int, ...]) -> None:
             raise NotAllowedError(refusal)
 
 
-def put_under(constraint: Constraint, tree: StepTree, depth: int, known: KnownLogits) -> Replay:
+def put_under(constraint: Constraint, tree: StepTree, depth: int, known: KnownAnswers) -> Replay:
     """Check a tree against a constraint, and move both to the longest legal prefix of the path.
 
     Args:
