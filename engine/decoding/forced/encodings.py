@@ -18,11 +18,11 @@ from itertools import islice
 
 import numpy as np
 
+from engine.decoding.answer import Answer, priced
 from engine.decoding.first_bytes import count_first_bytes
 from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.tokenizer_encoding import encode_around, encode_with_tokenizer
 from engine.decoding.forced.values import Continuation, EncodingComparison, Encodings, Path, Probable
-from engine.decoding.partial import Answer, priced
 from engine.decoding.processors.logits import Logits, log_sum_exp, sanitise
 from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher

@@ -16,9 +16,10 @@ from itertools import takewhile
 import numpy as np
 
 from engine.compile import CompiledGrammar
+from engine.decoding.answer import Answer
 from engine.decoding.constraints.constraint import Constraint, constraint_for
 from engine.decoding.errors import NotAllowedError
-from engine.decoding.partial import Answer, decide_answer
+from engine.decoding.partial import decide_answer
 from engine.decoding.sampler import Decision
 from engine.decoding.session.snapshots import known_number, unqueried_step, z_bounds_of
 from engine.decoding.session.tree import StepTree

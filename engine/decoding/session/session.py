@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
 from engine.decoding import candidates
+from engine.decoding.answer import Answer, priced
 from engine.decoding.constraints.staged import StagePlan
 from engine.decoding.errors import (
     DeadEndError,
@@ -25,7 +26,7 @@ from engine.decoding.errors import (
     UnknownDrawError,
 )
 from engine.decoding.first_bytes import count_first_bytes
-from engine.decoding.partial import Answer, decide_answer, priced
+from engine.decoding.partial import decide_answer
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.sampler import Decision
 from engine.decoding.session.replay import KnownAnswers, put_under, walk

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 
 from engine.automata.byte_automaton import DEAD
-from engine.decoding.partial import Answer
+from engine.decoding.answer import Answer
 from engine.decoding.processors.logits import log_sum_exp, sanitise
 from engine.diagnosis.failures.tolerant_json import OutputValue, read_output
 from engine.diagnosis.scores.token_scores import JudgedGrammar, TokenScore

@@ -18,8 +18,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from engine.compile import CompiledGrammar
+from engine.decoding.answer import Answer, priced
 from engine.decoding.candidates import rows
-from engine.decoding.partial import Answer, decide_answer, priced
+from engine.decoding.partial import decide_answer
 from engine.decoding.processors.logits import Allowed, log_sum_exp, padded, sanitise
 from engine.decoding.values import Bounds, SamplerSettings
 from engine.diagnosis.case import FailureCase, JudgedOutput

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.decoding import candidates
-from engine.decoding.partial import Answer, decide_answer, effects, priced
+from engine.decoding.answer import Answer, priced
+from engine.decoding.partial import decide_answer, effects
 from engine.decoding.processors import Bias, Masking, MinP, Temperature, TopK, TopP
 from engine.decoding.sampler import decide, entropy, waterfall
 from engine.decoding.values import SamplerSettings, masked_share
