@@ -107,8 +107,8 @@ class CandidatePainter:
             outline=QPen(outline, 1),
             filling=mix(theme.colour(Role.PANEL), outline, 0.18),
             masked=theme.colour(Role.BAR_MASKED),
-            unknown=QBrush(outline, Qt.BrushStyle.BDiagPattern),
-            unknown_masked=QBrush(theme.colour(Role.BAR_MASKED), Qt.BrushStyle.BDiagPattern),
+            unknown=QBrush(outline, Qt.BrushStyle.Dense4Pattern),
+            unknown_masked=QBrush(theme.colour(Role.BAR_MASKED), Qt.BrushStyle.Dense4Pattern),
             selection=theme.colour(Role.SELECTION),
             hover=theme.colour(Role.HOVER),
         )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from engine.decoding.processors import Logits
 from engine.decoding.processors.logits import below_kth_best, kth_best
 from engine.decoding.sampler import Decision
-from engine.decoding.values import Bounds, Candidate, TopToken, TopTokens, Unknown, masked_share
+from engine.decoding.values import Bounds, Candidate, TopToken, TopTokens, Unknown, masked_bounds, masked_share
 from engine.vocabulary import Vocabulary
 
 TOP = 256
@@ -54,7 +54,7 @@ def table(decision: Decision, vocabulary: Vocabulary) -> tuple[Candidate, ...]:
 
     Unknown tokens come last, by id: the first allowed ones, as many as there would be of the best ones.
     """
-    if decision.unknown is not None:
+    if decision.unknown is not None and decision.unknown.left:
         return _partial_table(decision, vocabulary)
     first = best(decision.logits, _FIRST)
     best_allowed = first[decision.allowed[first]][:BEST_ALLOWED]
@@ -167,14 +167,10 @@ def _rows(
 
 def _masked_bounds(p: list[float], p_masked: list[float], unknown: Unknown) -> list[object]:
     """Return the bounds of each unknown probability after the mask; None for a known one."""
-    low, high = unknown.z
-    most = [unknown.most if math.isnan(before) else before for before in p]
-    least = [0.0 if math.isnan(before) else before for before in p]
+    ranges = (Bounds(0.0, unknown.most) if math.isnan(before) else Bounds(before, before) for before in p)
     return [
-        Bounds(before / high if high > 0 else 0.0, min(1.0, at_most / low) if low > 0 else 1.0)
-        if math.isnan(after)
-        else None
-        for before, at_most, after in zip(least, most, p_masked, strict=True)
+        masked_bounds(before, unknown.z) if math.isnan(after) else None
+        for before, after in zip(ranges, p_masked, strict=True)
     ]
 
 

@@ -123,6 +123,11 @@ def masked_share(p: float, z: float | None) -> float | None:
     return min(1.0, p / z) if z > 0 else 0.0
 
 
+def masked_bounds(p: Bounds, z: Bounds) -> Bounds:
+    """Return bounds of the probability of an allowed token after the mask, given those of it before and of the mass."""
+    return Bounds(p.low / z.high if z.high > 0 else 0.0, min(1.0, p.high / z.low) if z.low > 0 else 1.0)
+
+
 class Candidate(NamedTuple):
     """One row of the candidate table: a plain tuple, since hundreds are sent to the window with every step.
 
@@ -281,6 +286,15 @@ class Step:
         if not self.was_queried:
             return None
         return self.z_bounds if self.z is None else Bounds(self.z, self.z)
+
+    @property
+    def masked_range(self) -> Bounds | None:
+        """The probability after the mask, or its bounds; None if nothing is known of it."""
+        if self.p_masked is not None:
+            return Bounds(self.p_masked, self.p_masked)
+        if self.p is None or self.z_range is None:
+            return None
+        return masked_bounds(Bounds(self.p, self.p), self.z_range)
 
     @property
     def was_queried(self) -> bool:

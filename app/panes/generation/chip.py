@@ -174,7 +174,8 @@ def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
         text = ui_text("generation.chip.forced_model", forced=only, p=percent(step.p)) if step.was_queried else only
         lines.append(text)
     elif step.was_queried:
-        lines.append(ui_text("generation.chip.model", p=percent(step.p), masked=percent(step.p_masked)))
+        masked = percent(None) if step.masked_range is None else percent_between(*step.masked_range)
+        lines.append(ui_text("generation.chip.model", p=percent(step.p), masked=masked))
         mass = percent(None) if step.z_range is None else percent_between(*step.z_range)
         lines.append(ui_text("generation.chip.allowed_mass", count=step.allowed, mass=mass))
     elif step.allowed:  # unknown after an illegal step of a pasted output

@@ -269,6 +269,9 @@ class Headline(StableWidget):
         if has_model and position.kl is not None:
             model = duration(position.logits_ms / 1e3)
             tip = ui_text("generation.headline.tip_model", step=tip, model=model, kl=position.kl)
+        if (unknown := position.unknown) is not None and unknown.left:
+            size = unknown.known + unknown.left
+            tip += "\n" + ui_text("generation.headline.tip_partial", known=unknown.known, total=size)
         self.setToolTip(plain_text(tip))
         self._render()
 

@@ -197,7 +197,8 @@ def _texts_of(position: Position) -> dict[str, str]:
         texts["kl"] = _between(position.kl, position.kl)
     if position.entropy is not None or position.unknown is not None:
         of_model = position.unknown.entropy if position.entropy is None and position.unknown is not None else None
-        before = f"{position.entropy:.2f}" if of_model is None else "–".join(f"{nats:.2f}" for nats in of_model)
+        nats = (position.entropy,) if of_model is None else of_model
+        before = "–".join(dict.fromkeys(UNKNOWN if one is None else f"{one:.2f}" for one in nats))
         masked = position.entropy_masked
         nothing = NOTHING if position.unknown is None else UNKNOWN
         after = nothing if masked is None else f"{masked:.2f}"
@@ -207,8 +208,10 @@ def _texts_of(position: Position) -> dict[str, str]:
 
 def _between(low: float, high: float) -> str:
     """Return a divergence, or its bounds."""
-    least, most = ("∞" if math.isinf(nats) else ui_text("probabilities.facts.nats", value=nats) for nats in (low, high))
-    return least if least == most else f"{least} – {most}"
+    if math.isinf(low):
+        return "∞"
+    most = "∞" if math.isinf(high) else ui_text("probabilities.facts.nats", value=high)
+    return most if ui_text("probabilities.facts.nats", value=low) == most else f"{low:.3f}–{most}"
 
 
 def _add_fact(column: QVBoxLayout, name: str, tip: str) -> QLabel:
@@ -340,7 +343,7 @@ class _Delegate(QStyledItemDelegate):
         if row.after is None or row.before is None:
             known = box.width() if row.before is None else box.width() * row.before
             painter.fillRect(
-                QRectF(box.left(), top, known, _BAR), QBrush(theme.colour(Role.BAR_MASKED), Qt.BrushStyle.BDiagPattern)
+                QRectF(box.left(), top, known, _BAR), QBrush(theme.colour(Role.BAR_MASKED), Qt.BrushStyle.Dense4Pattern)
             )
             return
         left = box.width() * row.after
@@ -418,6 +421,12 @@ class RedistributionPlot:
             pen=None,
             brush=theme.colour(Role.BAR_MASKED),
         )
+        self._bars(
+            [row + _PAIR_BAR / 2 + 0.03 for row in rows],
+            [min(1.0, _most_masked(candidate) / peak) for candidate in self.rows],
+            pen=None,
+            brush=QBrush(theme.colour(Role.BAR_MASKED), Qt.BrushStyle.Dense4Pattern),
+        )
         for row, candidate in zip(rows, self.rows, strict=True):
             self._numbers(row, candidate, peak)
         self._scale(len(self.rows))
@@ -433,7 +442,7 @@ class RedistributionPlot:
         role = Role.TEXT if candidate.allowed else Role.MUTED
         text = self._library.TextItem(f"{percent(candidate.p)} → {after}", color=theme.colour(role), anchor=(0, 0.5))
         text.setFont(tabular(theme.ui_font(-0.5)))
-        text.setPos(max(0.0, weight(candidate)) / peak, row)
+        text.setPos(min(peak, max(0.0, weight(candidate), _most_masked(candidate))) / peak, row)
         self.widget.addItem(text)
 
     def _scale(self, row_count: int) -> None:
@@ -456,6 +465,11 @@ def most_probable(candidates: tuple[Candidate, ...], most: int = MOST_BARS) -> t
     known = (candidate for candidate in candidates if candidate.p is not None)
     ordered = sorted(known, key=lambda c: (-weight(c), math.inf if c.rank is None else c.rank))
     return tuple(ordered[:most])
+
+
+def _most_masked(candidate: Candidate) -> float:
+    """Return what an unknown probability after the mask is at most; 0 if it is known."""
+    return candidate.masked_bounds.high if candidate.masked_bounds else 0.0
 
 
 def _least_masked(candidate: Candidate) -> float:

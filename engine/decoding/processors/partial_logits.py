@@ -63,6 +63,8 @@ class PartialLogits:
         logits = mask(self.logits, allowed)
         logits[~allowed] = -np.inf  # NaN and -inf add up to NaN
         left = int(np.count_nonzero(np.isnan(logits)))
+        if not left:
+            return PartialLogits(logits)
         least = max(0.0, self.least_sum - (self.n_unknown - left))
         return PartialLogits(logits, self.most, least, min(self.most_sum, float(left)))
 

@@ -576,9 +576,9 @@ class DecodeSession:
         return decide_answer(answer, allowed, history, self._sampler, stages)
 
     def _commit(self, decision: Decision, token_id: int, origin: StepOrigin) -> Step:
+        looked = self._positions.peek(self._tree.current)  # before a price, after which it is out of date
         if decision.unknown is not None and self._price(np.array([token_id])):
             decision = self._decide()
-        looked = self._positions.peek(self._tree.current)
         is_forced = origin == StepOrigin.FORCED_BY_USER
         if not (self._constraint.force(token_id) if is_forced else self._constraint.accept(token_id)):
             raise InvariantError("errors.decoding.refused_by_matcher", id=token_id)

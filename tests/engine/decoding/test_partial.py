@@ -224,6 +224,12 @@ def test_priced_tokens_are_known_and_have_no_rank():
     assert decision.unknown.mass == pytest.approx((0.2, 0.2), abs=1e-5)
 
 
+def test_greedy_takes_the_best_of_priced_tokens_although_unknown_ones_may_be_more_probable():
+    source = PricingSource(GivenModel(words(6), np.log(np.array([0.5, 0.2, 0.1, 0.1, 0.06, 0.04]))), listed=2)
+    answer = priced(Answer.of(source.logits([0])), source, [0], np.array([4, 5]))
+    assert decide_answer(answer, bools(0, 0, 0, 0, 1, 1), (), GREEDY).draw(0, 0) == 4
+
+
 def test_numbers_that_are_no_distribution_are_refused():
     with raises_key(ModelError, "errors.decoding.partial.nothing_known"):
         Answer.of(np.full(3, np.nan, dtype=np.float32))

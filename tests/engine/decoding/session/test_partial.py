@@ -74,6 +74,8 @@ def test_more_allowed_tokens_than_can_be_priced_have_bounds_and_are_drawn_by_the
     assert step.z is None
     assert step.z_bounds == position.unknown.z
     assert step.p is not None  # it is listed, or was priced
+    assert [one.token_id for one in step.top] == [row.token_id for row in position.candidates if row.p is not None]
+    assert step.mask_us == position.mask_us
     assert [what for what, *_ in source.asked][:2] == ["list", "draw"]
 
 
