@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from app.pasting import CopiedFailure
 from app.presenters.one_dialog import OneDialog
 from app.session import Session
 from app.workers.requests.batches import BatchAnswer, BatchRowAnswer, JudgeBatch, ReadBatchRow
+from engine.decoding.values import DEFAULT_MAX_TOKENS
 
 if TYPE_CHECKING:
     from app.dialogs.batch_dialog import BatchDialog
@@ -25,16 +27,24 @@ if TYPE_CHECKING:
 class LogReplay(QObject):
     """The handler of "Open a log…"."""
 
-    def __init__(self, session: Session, check: Callable[[CopiedFailure], object], window: QWidget) -> None:
+    def __init__(
+        self,
+        session: Session,
+        check: Callable[[CopiedFailure], object],
+        open_request: Callable[[CopiedFailure], bool],
+        window: QWidget,
+    ) -> None:
         """Create the handler.
 
         Args:
             session: the session whose processes are used.
             check: opens a failed request with its output check.
+            open_request: opens the grammar and the messages of a request as a document; returns whether the user
+                agreed.
             window: the parent of the dialog.
         """
         super().__init__(window)
-        self._session, self._check, self._window = session, check, window
+        self._session, self._check, self._open_request, self._window = session, check, open_request, window
         self._group = session.worker_pool.judge
         self._dialog = OneDialog(self._make, lambda _dialog: self._cancel())
         self._number = 0
@@ -55,6 +65,7 @@ class LogReplay(QObject):
         dialog.page.wanted.connect(self._judge)
         dialog.page.cancelled.connect(self._cancel)
         dialog.check_wanted.connect(partial(self._read, self._check))
+        dialog.replay_wanted.connect(partial(self._read, self._step_through))
         return dialog
 
     def _judge(self, paths: tuple[Path, ...]) -> None:
@@ -86,6 +97,17 @@ class LogReplay(QObject):
         if (dialog := self._dialog.current) is not None:
             asked = self._group.ask(ReadBatchRow(row), dialog).then(partial(self._on_read, use))
             asked.lost(lambda lost: dialog.show_error(lost.why))
+
+    def _step_through(self, found: CopiedFailure) -> None:
+        """Open a request as a document, and its tokens as the trace that is stepped through.
+
+        Without a grammar of its own, its tokens are opened in the present document.
+        """
+        budget = found.case.max_tokens or max(DEFAULT_MAX_TOKENS, len(found.case.ids), len(found.case.scores))
+        found = replace(found, case=replace(found.case, max_tokens=budget))
+        if found.constraint is None or self._open_request(found):
+            self._session.decoding.open_record(found.case)
+            self._window.activateWindow()
 
     def _on_read(self, use: Callable[[CopiedFailure], object], answer: BatchRowAnswer) -> None:
         if (dialog := self._dialog.current) is not None:

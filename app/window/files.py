@@ -231,16 +231,19 @@ def file_of(data: QMimeData) -> Path | None:
 _OPENING_STEPS = 3
 
 
-def _with_request(document: DocumentFile, request: PastedRequest, constraint: RequestConstraint) -> DocumentFile:
+def _with_request(
+    document: DocumentFile, request: PastedRequest, constraint: RequestConstraint, *, has_chat: bool = False
+) -> DocumentFile:
     """Return a document with a grammar of a request, and its prompt and settings.
 
     Args:
         document: the document.
         request: the request.
         constraint: one of its grammars.
+        has_chat: whether the model has a chat template; if not, the messages are one text.
     """
     grammar = msgspec.structs.replace(request.grammar(constraint, document.grammar), text=constraint.text)
-    prompt = request.prompt(has_chat=False)
+    prompt = request.prompt(has_chat=has_chat)
     pipeline = document.pipeline
     return msgspec.structs.replace(
         document,
@@ -351,15 +354,23 @@ class Files(QObject):
         spec = self._session.decoding.spec or self._settings.preferences.model
         return BYTE_MODEL if spec == FIRST_MODEL else spec
 
-    def open_failure(self, failure: CopiedFailure) -> bool:
-        """Open the grammar and the settings of a failed request as a new document; return whether the user agreed."""
+    def open_failure(self, failure: CopiedFailure, *, as_chat: bool = False) -> bool:
+        """Open the grammar and the settings of a failed request as a new document; return whether the user agreed.
+
+        Args:
+            failure: the request.
+            as_chat: whether its messages stay messages, if the model has a chat template.
+        """
         constraint = failure.constraint
         if constraint is None or not self.may_leave():
             return False
         model = ModelPart(spec=self.model_for_failure())
         title = constraint.tool or ui_text("window.files.failure")
         document = DocumentFile(title=title, model=model)
-        self._document.replace(_with_request(document, failure.request, constraint), modified=True)
+        known = self._session.decoding.view.model
+        has_chat = as_chat and known is not None and known.spec == model.spec and known.has_chat
+        content = _with_request(document, failure.request, constraint, has_chat=has_chat)
+        self._document.replace(content, modified=True)
         return True
 
     def open_dropped(self, path: Path) -> None:

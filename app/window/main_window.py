@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,7 +81,9 @@ class MainWindow(QMainWindow):
         self.sharing = Sharing(session, self)
         self.output_check = OutputCheck(session, lambda text: self.panes.view("tests").add_text(text), self)
         self.failure_intake = FailureIntake(session, self.files.open_failure, self.output_check, self)
-        self.log_replay = LogReplay(session, self.failure_intake.take, self)
+        self.log_replay = LogReplay(
+            session, self.failure_intake.take, partial(self.files.open_failure, as_chat=True), self
+        )
         self.exporting = Exporting(session, self)
         self.tokenizer_audits = TokenizerAudits(session, self)
         self.reductions = Reductions(session, self)

@@ -26,6 +26,7 @@ class StepOrigin(StrEnum):
     FORCED_BY_USER = "forced by the user"  # against the grammar
     REPLAYED = "replayed"  # from an output that was made elsewhere: the model was not asked
     FAST_FORWARDED = "fast-forwarded"  # part of a forced run: the model was not asked
+    RECORDED = "recorded"  # from a log, with the probabilities that the server reported
 
 
 class Finish(StrEnum):
@@ -240,6 +241,18 @@ class Unknown:
     can_sample: bool = True
 
 
+class RecordedProbability(NamedTuple):
+    """The probability that a log has of a token.
+
+    Attributes:
+        p: the probability.
+        is_masked: whether it is from behind the mask.
+    """
+
+    p: float
+    is_masked: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One decision that was taken.
@@ -260,6 +273,8 @@ class Step:
         top: the model's top tokens at this step, best first, as displayed; empty likewise.
         kept: more of them, to show the step's candidates again before the model is queried; None likewise.
         z_bounds: bounds of the allowed mass, if `z` is unknown; None otherwise.
+        recorded: the probability of the token in the log that the trace was opened from, also once the present model
+            was queried there; None in other traces, and if the log has none.
     """
 
     token_id: int
@@ -279,6 +294,7 @@ class Step:
     top: tuple[TopToken, ...] = field(default=(), hash=False)  # steps are hashed often
     kept: TopTokens | None = field(default=None, hash=False, repr=False)
     z_bounds: Bounds | None = None
+    recorded: RecordedProbability | None = None
 
     @property
     def z_range(self) -> Bounds | None:

@@ -191,12 +191,16 @@ def _origin_lines(step: Step) -> list[str]:
         return [ui_text("common.step.fast_forwarded")]
     if step.origin == StepOrigin.REPLAYED:
         return [ui_text("common.step.replayed")]
+    if step.origin == StepOrigin.RECORDED:
+        return [ui_text("common.step.recorded")]
     lines = []
     if step.wanted_id != step.token_id and not step.top:
         lines.append(ui_text("generation.chip.top_choice", token_id=step.wanted_id))
     if (took := time_of(step)) is not None:
         mask = duration((step.mask_us or 0.0) / 1e6)
         lines.append(ui_text("generation.chip.time", time=duration(took / 1e3), mask=mask))
+    if step.recorded is not None:
+        lines.append(ui_text("generation.chip.recorded", p=percent(step.recorded.p)))
     by = {StepOrigin.SAMPLER: "sampler", StepOrigin.SOURCE: "source"}.get(step.origin, "user")
     return [*lines, ui_text(f"generation.chip.origin.{by}")]
 

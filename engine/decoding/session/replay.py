@@ -4,7 +4,8 @@ The tree records which tokens were taken, the constraint whether they are allowe
 
 A replay walks every branch once, with accept and rollback. A step that the new grammar allows, or that was forced, gets
 its new configuration; its mass and mask numbers are recomputed if the model's answer before it is still cached, else
-they keep their old values. A step without a model answer has only a mask, which is recomputed.
+they keep their old values. A step without a model answer has only a mask, which is recomputed; a step of a log has
+bounds of the allowed mass, too, which follow from the tokens that the log lists.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from engine.decoding.constraints.constraint import Constraint, constraint_for
 from engine.decoding.errors import NotAllowedError
 from engine.decoding.partial import decide_answer
 from engine.decoding.sampler import Decision
+from engine.decoding.session.recorded import recorded_under
 from engine.decoding.session.snapshots import known_number, unqueried_step, z_bounds_of
 from engine.decoding.session.tree import StepTree
 from engine.decoding.values import Replay, SamplerSettings, Step, StepOrigin, Trace, TraceNode
@@ -51,8 +53,11 @@ def replay(tree: StepTree, constraint: Constraint, known: KnownAnswers) -> tuple
         depth, node = waiting.pop()
         constraint.rollback(len(line) - depth)
         del line[depth:]
-        decision = _decide(constraint, known(node.parent))
+        is_recorded = node.step.origin is StepOrigin.RECORDED
+        decision = None if is_recorded else _decide(constraint, known(node.parent))
         step = node.step if node.step.was_queried else _with_mask(node.step, constraint)
+        if is_recorded:
+            step = recorded_under(step, constraint.allowed())
         if not constraint.accept(step.token_id):
             illegal.add(node.id)
             if not (step.origin == StepOrigin.FORCED_BY_USER and constraint.force(step.token_id)):

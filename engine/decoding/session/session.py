@@ -275,6 +275,28 @@ class DecodeSession:
             decision = self._decide()
         return candidates.rows(decision, found, self._vocabulary)
 
+    def candidate(self, token_id: int) -> Candidate | None:
+        """Return a token with its numbers here; None if the model is not queried here.
+
+        Args:
+            token_id: an id of the vocabulary.
+        """
+        if not self._asks_model(self.finish):
+            return None
+        ids = np.array([token_id], dtype=np.int64)
+        decision = self._decide()
+        if decision.unknown is not None and self._price(ids):
+            decision = self._decide()
+        return candidates.rows(decision, ids, self._vocabulary)[0]
+
+    @property
+    def next_recorded(self) -> Step | None:
+        """The next step of the shown path, if it is one of a log; None otherwise."""
+        if self._tree.depth >= len(self._tree.path):
+            return None
+        step = self._tree.node(self._tree.path[self._tree.depth]).step
+        return step if step.recorded is not None or step.origin is StepOrigin.RECORDED else None
+
     def probabilities(self) -> NDArray[np.floating] | None:
         """Return the model's probability of each token before the mask, float[W], NaN where unknown.
 
@@ -317,6 +339,20 @@ class DecodeSession:
         if not (0 <= token_id < self._vocabulary.size and self._constraint.allowed()[token_id]):
             raise NotAllowedError(self._constraint.explain(token_id))
         return self._commit(self._decide(), token_id, StepOrigin.USER)
+
+    def follow_record(self) -> Step | None:
+        """Take the next token of a log, also if the grammar does not allow it; None if there is none.
+
+        Raises:
+            FinishedError: the generation is over.
+        """
+        step = self.next_recorded
+        if step is None:
+            return None
+        try:
+            return self.take(step.token_id)
+        except (NotAllowedError, RemovedError, DeadEndError):
+            return self.force(step.token_id)
 
     def force(self, token_id: int) -> Step:
         """Take a token even if the grammar does not allow it.
@@ -588,7 +624,7 @@ class DecodeSession:
         if is_forced:
             self._tree.illegal |= {node.id}
         self._resume = self._tree.depth
-        return step
+        return node.step
 
     def _look(self) -> Position:
         begun = time.perf_counter()

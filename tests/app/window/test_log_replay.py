@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app import theme
 from app.dialogs.batch_dialog import MOST_ROWS, BatchDialog, BatchModel
@@ -43,18 +44,18 @@ def answer(text, finish="stop", tokens=()):
 
 
 TOKENS = (
-    token("{", -0.01, ("{", -0.01), ("Sure", -5.0)),
+    token("{", -0.01, ("{", -0.01), ("S", -5.0)),
     token('"', -0.02, ('"', -0.02)),
     token("a", -5.5, ("b", -0.1), ("a", -5.5)),
-    token('": ', -0.01),
-    token("1", -0.7, ("1", -0.7), ("12", -1.1)),
+    *(token(letter, -0.01) for letter in '": '),
+    token("1", -0.7, ("1", -0.7), ("2", -1.1)),
     token("}", -0.2, ("}", -0.2), (",", -1.9)),
 )
 RECORDS = [
     {"name": "whole", "request": REQUEST, "response": answer('{"a": 1}', tokens=TOKENS)},
     {"name": "cut", "request": REQUEST, "response": answer('{"a": ', "length")},
     {"name": "chat", "request": REQUEST, "response": answer("Sure! Here is the JSON that you wanted:")},
-    {"name": "again", "request": REQUEST, "response": answer('{"a": 2}', tokens=TOKENS[:1])},
+    {"name": "again", "request": REQUEST, "response": answer('{"a": 1}', tokens=TOKENS[:1])},
     {"name": "lone", "request": REQUEST},
 ]
 CAUSES = [Cause.COMPLETE, Cause.CUT_OFF, Cause.CONSTRAINT_OFF, Cause.COMPLETE, None, Cause.UNKNOWN]
@@ -178,6 +179,93 @@ def test_the_work_can_be_stopped_and_its_rows_stay(desk, dialog, tmp_path):
     QTest.mouseClick(dialog.page.run_button, LEFT)
     desk.wait(lambda: not dialog.page.is_running)
     assert 0 < len(dialog.page.rows.found) < 20_000
+
+
+# --- step through
+
+
+def next_token(desk):
+    """Take the next token of the log with its key."""
+    taken = desk.session.decoding.view.record.taken
+    desk.activate()
+    QTest.keyClick(desk.window, Qt.Key.Key_F11, Qt.KeyboardModifier.ControlModifier)
+    desk.wait(lambda: desk.session.decoding.view.record.taken == taken + 1)
+
+
+@pytest.fixture
+def opened(desk, dialog, monkeypatch):
+    """Return the line of a log whose first request is stepped through."""
+    monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.Discard)
+    dialog.page.table.selectRow(0)
+    QTest.mouseClick(dialog.replay_button, LEFT)
+    desk.wait(lambda: desk.session.decoding.view.record is not None)
+    return desk.panes.generation.output.record
+
+
+def test_a_request_is_stepped_through_with_the_present_model(desk, opened):
+    view, record = desk.session.decoding.view, desk.session.decoding.view.record
+    assert json.loads(desk.document.content.grammar.text) == SCHEMA
+    assert (desk.document.content.prompt, view.position.output) == ("hi", b"")
+    assert (record.taken, record.total, record.token) == (0, len(TOKENS), b"{")
+    now = next(one.p for one in view.position.candidates if one.token == b"{")
+    assert (record.next.then, record.next.now) == (pytest.approx(math.exp(-0.01)), pytest.approx(now))
+    assert opened.isVisible()
+    next_token(desk)
+    QTest.mouseClick(opened.button, LEFT)
+    desk.wait(lambda: desk.session.decoding.view.record.taken == 2)
+    assert desk.session.decoding.view.position.output == b'{"'
+    desk.window.commands["run.back"].trigger()
+    desk.wait(lambda: desk.session.decoding.view.record.taken == 1)
+    for _ in TOKENS[1:]:
+        next_token(desk)
+    record = desk.session.decoding.view.record
+    assert (record.token_id, record.has_left, record.largest.index) == (None, False, 0)
+    assert desk.session.decoding.view.position.output == b'{"a": 1}'
+    assert not opened.button.isVisible()
+    assert not desk.window.commands["run.record"].isEnabled()
+
+
+def test_a_token_of_the_user_leaves_the_log(desk, opened):
+    for _ in range(6):
+        next_token(desk)
+    desk.session.decoding.choose(ord("7") - 0x20)
+    desk.wait(lambda: desk.session.decoding.view.record.has_left)
+    assert desk.session.decoding.view.record.taken == 6
+    desk.window.commands["run.back"].trigger()
+    desk.wait(lambda: not desk.session.decoding.view.record.has_left)
+
+
+def test_the_chips_show_the_probabilities_of_the_log(desk, opened):
+    steps = [node.step for node in desk.session.decoding.view.trace.nodes]
+    assert [step.p for step in steps[:3]] == [pytest.approx(math.exp(value)) for value in (-0.01, -0.02, -5.5)]
+    assert steps[2].z_bounds.high < 0.1
+    next_token(desk)
+    first = desk.session.decoding.view.trace.nodes[0].step
+    assert first.p < 0.05 < first.recorded.p
+
+
+def test_a_log_with_tokens_of_another_model_says_which(desk, dialog, monkeypatch, tmp_path):
+    monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.Discard)
+    path = tmp_path / "other.jsonl"
+    other = answer('{"a": 1}', tokens=[{**token("{", -0.1), "token": "token_id:3"}])
+    path.write_text(json.dumps({"name": "other", "request": REQUEST, "response": other}))
+    drop(dialog, path)
+    desk.wait(lambda: names(dialog) == ["other"] and not dialog.page.is_running)
+    QTest.mouseClick(dialog.replay_button, LEFT)
+    desk.wait(lambda: "#3" in desk.session.decoding.view.error)
+    assert desk.session.decoding.view.record is None
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_picture_of_a_replay(desk, opened, name):
+    if not (folder := os.environ.get("PICTURES")):
+        return
+    theme.apply(QApplication.instance(), name)
+    desk.window.resize(1280, 720)
+    for _ in range(2):
+        next_token(desk)
+    desk.window.findChild(BatchDialog).close()
+    desk.window.grab().save(f"{folder}/replay-{name}.png")
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])
