@@ -39,7 +39,7 @@ def opened_record(case: FailureCase, session: DecodeSession) -> tuple[Trace, str
         notes.append(ui_text("workers.record.before", count=record.before))
     if case.prompt_ids and case.prompt_ids != session.prompt_ids:
         notes.append(ui_text("workers.record.prompt", then=len(case.prompt_ids), now=len(session.prompt_ids)))
-    return recorded_trace(record.steps, model.vocabulary), " ".join(notes)
+    return recorded_trace(record.steps, model.vocabulary), "; ".join(notes)
 
 
 def record_position(session: DecodeSession) -> RecordPosition | None:
