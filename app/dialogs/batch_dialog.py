@@ -27,7 +27,7 @@ from app.workers.requests.batches import BatchAnswer
 from engine.diagnosis.batch.rows import BatchRow, cause_text
 from engine.diagnosis.failures.diagnosis import Cause
 
-MOST_ROWS = 20_000
+MOST_ROWS = 10_000
 """The number of rows that the window keeps: more of them cannot be sorted between two frames."""
 _WIDTHS = (150, 170, 80, 120, 190)  # pixels
 _UNLIKELY = 0.01
@@ -117,6 +117,8 @@ class BatchModel(RowsModel):
     def _is_shown(self, row: BatchRow) -> bool:
         if self._cause is not None and row.cause_text != self._cause:
             return False
+        if not self._words:
+            return True
         text = f"{row.name} {row.place} {row.cause_text} {row.detail} {row.finish} {row.sentence}".casefold()
         return all(word in text for word in self._words)
 

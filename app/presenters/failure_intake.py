@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.commands import command
@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 
 
 class FailureIntake(QObject):
-    """The handler of "Paste what failed…"."""
+    """The handler of "Paste what failed…".
+
+    Signals:
+        table_wanted(text): show the requests of these lines as a table.
+    """
+
+    table_wanted = Signal(str)
 
     def __init__(
         self,
@@ -75,6 +81,7 @@ class FailureIntake(QObject):
         judge = self._session.worker_pool.judge
         dialog.read_wanted.connect(lambda request: judge.ask(request, dialog).then(dialog.show_answer))
         dialog.chosen.connect(self.take)
+        dialog.table_wanted.connect(self.table_wanted)
         return dialog
 
     def take(self, found: CopiedFailure) -> None:

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
+from app.catalogue import ui_text
 from app.commands import command
 from app.jobs import Loss, LostRequest
 from app.pasting import CopiedFailure
@@ -46,7 +49,8 @@ class LogReplay(QObject):
         super().__init__(window)
         self._session, self._check, self._open_request, self._window = session, check, open_request, window
         self._group = session.worker_pool.judge
-        self._dialog = OneDialog(self._make, lambda _dialog: self._cancel())
+        self._dialog = OneDialog(self._make, self._on_closed)
+        self._pasted: Path | None = None
         self._number = 0
 
     @command("file.log", "Ctrl+L, O", place=(1, 4), icon="ph.table")
@@ -57,6 +61,22 @@ class LogReplay(QObject):
     def open_paths(self, paths: tuple[Path, ...]) -> None:
         """Open the dialog with files or folders."""
         self.open().page.open(paths)
+
+    def open_text(self, text: str) -> None:
+        """Open the dialog with lines that were pasted, which are in a file until it is closed."""
+        self._remove_pasted()
+        self._pasted = Path(mkdtemp()) / ui_text("dialogs.batch.pasted")
+        self._pasted.write_text(text, "utf-8")
+        self.open_paths((self._pasted,))
+
+    def _on_closed(self, _dialog: BatchDialog) -> None:
+        self._cancel()
+        self._remove_pasted()
+
+    def _remove_pasted(self) -> None:
+        if self._pasted is not None:
+            rmtree(self._pasted.parent, ignore_errors=True)
+            self._pasted = None
 
     def _make(self) -> BatchDialog:
         from app.dialogs.batch_dialog import BatchDialog  # start-up time: the dialog is built when first shown

@@ -253,6 +253,7 @@ class MainWindow(QMainWindow):
         session.notification_withdrawn.connect(self.banners.withdraw)
         self.files.intake_wanted.connect(self.failure_intake.open_file)
         self.files.log_wanted.connect(self.log_replay.open_paths)
+        self.failure_intake.table_wanted.connect(self.log_replay.open_text)
         self.output_check.smallest_wanted.connect(self.reductions.open)
         self.notation_menu.intake_wanted.connect(self.failure_intake.open_text)
         self.files.long_opened.connect(self.notation_menu.read_long)

@@ -34,6 +34,7 @@ from app.workers.requests.judge import (
     SuggestRequest,
 )
 from engine.compile import compile_grammar
+from engine.diagnosis.batch.entries import count_of_records
 from engine.diagnosis.intake import (
     IntakeError,
     as_pasted_text,
@@ -272,7 +273,8 @@ class StringTestHandler(Handler):
             intake = read_intake([request.data], dict(request.answers))
         except IntakeError as error:
             return IntakeAnswer(request, text=text, error=f"{sentence(error)}.")
-        return IntakeAnswer(request, intake, remarks_of(intake.case), call_grammars(intake.case), text)
+        count = count_of_records(as_pasted_text(request.data))
+        return IntakeAnswer(request, intake, remarks_of(intake.case), call_grammars(intake.case), text, count)
 
 
 def passed(dfa: ByteDfa, text: bytes) -> frozenset[tuple[int, int]]:

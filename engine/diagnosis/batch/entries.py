@@ -216,6 +216,24 @@ def read_record(record: Any, name: str, place: str) -> BatchRecord:
     )
 
 
+def count_of_records(text: str) -> int:
+    """Return how many requests of a batch a text of JSON lines has; 0 if a line of it is something else."""
+    found: set[str] = set()
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        if not line.startswith("{"):
+            return 0
+        try:
+            record = read_record(json.loads(line), str(number), "")
+        except (ValueError, RecursionError, EngineError):
+            return 0
+        if not record.id and record.entry.has_request != record.entry.has_answer:
+            return 0  # a stream, or a request that was copied before its response
+        found.add(record.entry.name)
+    return len(found)
+
+
 def _request_of(record: Mapping[str, Any]) -> str | None:
     """Return the text of the request in an object; None if there is none."""
     held = next((record[one] for one in _REQUEST_NAMES[:2] if isinstance(record.get(one), dict | str)), None)

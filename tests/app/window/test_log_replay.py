@@ -10,14 +10,17 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
 from app import theme
+from app.catalogue import ui_text
 from app.dialogs.batch_dialog import MOST_ROWS, BatchDialog, BatchModel
+from app.dialogs.intake_dialog import IntakeDialog
 from app.dialogs.replay_dialog import ReplayDialog
 from app.workers.batches import BatchHandler
 from app.workers.loop import Handler
 from app.workers.requests.batches import JudgeBatch, ReadBatchRow
+from engine.diagnosis.batch.entries import count_of_records
 from engine.diagnosis.batch.rows import AllowedMass, BatchRow, WorstToken
 from engine.diagnosis.failures.diagnosis import Cause
 from engine.source import CancelledError, CancelToken
@@ -179,6 +182,28 @@ def test_the_work_can_be_stopped_and_its_rows_stay(desk, dialog, tmp_path):
     QTest.mouseClick(dialog.page.run_button, LEFT)
     desk.wait(lambda: not dialog.page.is_running)
     assert 0 < len(dialog.page.rows.found) < 20_000
+
+
+def test_lines_that_are_pasted_where_a_failure_is_pasted_become_a_table(desk, log):
+    desk.open("a+b")
+    desk.window.commands["file.intake"].trigger()
+    intake = desk.window.findChild(IntakeDialog)
+    desk.wait(intake.text.hasFocus)
+    QApplication.clipboard().setText(log.read_text().rsplit("\n", 1)[0])
+    QTest.keyClick(intake.text, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    title = ui_text("dialogs.intake.table")
+    desk.wait(lambda: any(one.text() == title for one in intake.findChildren(QPushButton)))
+    QTest.mouseClick(next(one for one in intake.findChildren(QPushButton) if one.text() == title), LEFT)
+    found = desk.window.findChild(BatchDialog)
+    desk.wait(lambda: len(found.page.rows.found) == len(RECORDS) and not found.page.is_running)
+    folder = found.page.paths[0].parent
+    found.close()
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("text", ["data: {}\n", '{"choices": []}\n{"choices": []}', "a\nb", '{"request": {}}\n{'])
+def test_other_lines_are_no_table(text):
+    assert count_of_records(text) == 0
 
 
 # --- step through
