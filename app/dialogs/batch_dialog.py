@@ -336,7 +336,6 @@ class BatchDialog(QDialog):
         self.page.table.selectionModel().currentChanged.connect(lambda *_: self._enable())
         self.page.rows.modelReset.connect(self._enable)
         self._enable()
-        self.replay_button.hide()
 
     def show_error(self, text: str) -> None:
         """Show why a request could not be opened; an empty text hides it."""
