@@ -18,6 +18,7 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from engine.grammar.options import CompileOptions
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 
@@ -80,12 +81,14 @@ class Peer:
         distribution: the name of its package for pip.
         adapter: its adapter, which loads the engine when it is created.
         notations: the notations that it reads.
+        options: the compile options of Turnstile with which JSON values have nearly the forms that it allows.
     """
 
     name: str
     distribution: str
     adapter: Callable[[Vocabulary], Adapter]
     notations: tuple[str, ...] = ("json_schema", "regex", "gbnf")
+    options: CompileOptions = CompileOptions()  # noqa: RUF009 - frozen
 
     @property
     def version(self) -> str | None:
@@ -114,6 +117,11 @@ def allows(mask: Mask, token_id: int) -> bool:
 def eos_id_of(vocabulary: Vocabulary) -> int:
     """Return the one EOS id that is passed to other engines."""
     return min(vocabulary.eos_ids)
+
+
+def error_text(error: Exception) -> str:
+    """Return an error of an engine as one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
 _END: Final = 256

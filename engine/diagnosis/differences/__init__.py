@@ -1,0 +1,21 @@
+"""Differences of two engines on one grammar: where their masks part, why, and a text that shows it."""
+
+from engine.diagnosis.differences.comparison import MOST_STEPS, WalkOptions, compare_engines
+from engine.diagnosis.differences.engines import ComparedEngine, PeerEngine, nearest_options
+from engine.diagnosis.differences.sentences import cause_sentence
+from engine.diagnosis.differences.values import CauseKind, Difference, DifferenceReport, DiffVerdict, Direction
+
+__all__ = [
+    "MOST_STEPS",
+    "CauseKind",
+    "ComparedEngine",
+    "DiffVerdict",
+    "Difference",
+    "DifferenceReport",
+    "Direction",
+    "PeerEngine",
+    "WalkOptions",
+    "cause_sentence",
+    "compare_engines",
+    "nearest_options",
+]
