@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Final
 
@@ -28,11 +27,12 @@ from engine.diagnosis.differences import (
     Difference,
     DifferenceReport,
     DiffVerdict,
-    PeerEngine,
     WalkOptions,
     cause_sentence,
-    compare_engines,
+    compare_peers,
     nearest_options,
+    refusal_sentence,
+    verdict_sentence,
 )
 from engine.peers import PEERS
 from engine.peers.adapter import BYTES, OWN, Peer
@@ -42,7 +42,6 @@ from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 from engine.vocabulary.visible import visible
 
-_LIMIT_S: Final = 10.0  # of an engine for a question
 _MOST_SHOWN: Final = 12
 _MOST_TOKENS: Final = 16  # of a prefix
 
@@ -66,23 +65,13 @@ def run(arguments: argparse.Namespace) -> int:
     source = read_grammar(arguments)
     options = _options(arguments, peers)
     compile_grammar(arguments.notation, source, options)  # reports its errors as other commands do
-    with ProgressLine() as cancel, ExitStack() as stack:
+    with ProgressLine() as cancel:
         has_vocabulary = bool(arguments.model or arguments.tokenizer)
         vocabulary = vocabulary_with_end(load_vocabulary(arguments, cancel)) if has_vocabulary else BYTES
-        engines = [
-            stack.enter_context(
-                PeerEngine(peer, vocabulary, arguments.notation, options=options, limit_s=_LIMIT_S, cancel=cancel)
-            )
-            for peer in peers
-        ]
         texts = tuple(text.encode() for text in arguments.text)
-        report = compare_engines(
-            (engines[0], engines[1]),
-            vocabulary,
-            RequestConstraint(arguments.notation, source.text, options),
-            WalkOptions(texts, arguments.seed, arguments.steps, arguments.seconds),
-            cancel,
-        )
+        constraint = RequestConstraint(arguments.notation, source.text, options)
+        walk = WalkOptions(texts, arguments.seed, arguments.steps, arguments.seconds)
+        report = compare_peers(peers, vocabulary, constraint, walk, cancel)
     if arguments.json:
         print_json(_as_data(report, vocabulary, source))
     else:
@@ -90,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.SUCCESS if report.verdict is DiffVerdict.EQUAL else ExitCode.NEGATIVE
 
 
-def _peers(arguments: argparse.Namespace) -> list[Peer]:
+def _peers(arguments: argparse.Namespace) -> tuple[Peer, Peer]:
     """Return the two engines of the command line; Turnstile is the first if only one is named."""
     names = arguments.engine if len(arguments.engine) != 1 else [OWN, *arguments.engine]
     if len(names) != 2:
@@ -102,7 +91,7 @@ def _peers(arguments: argparse.Namespace) -> list[Peer]:
         if arguments.notation not in PEERS[name].notations:
             raise MisuseError("cli.diff.error.notation", engine=name, notation=arguments.notation)
         found.append(PEERS[name])
-    return found
+    return found[0], found[1]
 
 
 def _options(arguments: argparse.Namespace, peers: Sequence[Peer]) -> CompileOptions:
@@ -175,13 +164,8 @@ def _text(data: bytes) -> str:
 
 def _lines(report: DifferenceReport, vocabulary: Vocabulary) -> Iterator[str]:
     """Yield the verdict, the first difference in detail, and a line for each other."""
-    first, second = (f"{name} {version}".rstrip() for name, version in report.engines)
-    yield catalogue_text(f"cli.diff.verdict.{report.verdict}", first=first, second=second)
-    for refusal in report.refusals:
-        key = "refused" if refusal.pointer is None else "refused_for"
-        yield catalogue_text(
-            f"cli.diff.report.{key}", engine=refusal.engine, reason=refusal.reason, pointer=refusal.pointer
-        )
+    yield verdict_sentence(report)
+    yield from (refusal_sentence(refusal) for refusal in report.refusals)
     for found in report.differences[:_MOST_SHOWN]:
         yield from _difference_lines(found, report, vocabulary)
     if len(report.differences) > _MOST_SHOWN:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, files, version
+from pathlib import Path
 from typing import Final, Protocol
 
 import numpy as np
@@ -97,6 +98,16 @@ class Peer:
             return version(self.distribution)
         except PackageNotFoundError:
             return "(not packaged)" if self.name == OWN else None
+
+    @property
+    def installed_bytes(self) -> int | None:
+        """Return the size of its package on the disk, without what it depends on; None if that is unknown."""
+        try:
+            found = [file.locate() for file in files(self.distribution) or ()]
+        except PackageNotFoundError:
+            return None
+        sizes = [Path(str(path)).stat().st_size for path in found if Path(str(path)).is_file()]
+        return sum(sizes) or None
 
     @property
     def hint(self) -> str:

@@ -17,7 +17,7 @@ from engine.peers.adapters.turnstile import OwnAdapter
 from engine.peers.bench_cases import BenchCase
 from engine.peers.masks import CompletedText, CompleteText, FollowedTexts, FollowTexts, MaskReader
 from engine.peers.report import CaseMeasurement, CaseOutcome
-from engine.source.processes import limit_memory
+from engine.source.processes import limit_memory, resident_bytes
 from engine.vocabulary import Vocabulary
 
 MOST_MEMORY = 4 << 30
@@ -105,6 +105,7 @@ def measure(adapter: Adapter, tokenizer: GreedyTokenizer, case: BenchCase, walks
     if any(ids is None for ids in token_ids):
         return CaseMeasurement(case.name, CaseOutcome.REFUSED, "the vocabulary cannot spell a text")
     times: list[tuple[float, float]] = []
+    before = resident_bytes()
     try:
         while len(times) < _COMPILES and sum(first_mask for _, first_mask in times) < _MAX_REPEATED_US:
             adapter.forget()
@@ -126,8 +127,10 @@ def measure(adapter: Adapter, tokenizer: GreedyTokenizer, case: BenchCase, walks
             reached.append(sum(len(tokenizer.token_bytes(token_id)) for token_id in (ids or [])[:accepted]))
     except Exception as error:  # noqa: BLE001 - as above
         return CaseMeasurement(case.name, CaseOutcome.FAILED, error_text(error), compile_us, first_mask_us)
+    after = resident_bytes()
+    grown = None if before is None or after is None else max(0, after - before)
     walked = tuple(steps), tuple(verdicts), tuple(reached)
-    return CaseMeasurement(case.name, CaseOutcome.DONE, "", compile_us, first_mask_us, *walked)
+    return CaseMeasurement(case.name, CaseOutcome.DONE, "", compile_us, first_mask_us, *walked, memory_bytes=grown)
 
 
 def _follow(matcher: PeerMatcher, ids: Sequence[int], steps: list[float]) -> tuple[int, bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -14,19 +15,21 @@ import numpy as np
 from engine.diagnosis.case import RequestConstraint
 from engine.diagnosis.differences.causes import Explainer
 from engine.diagnosis.differences.directed_walk import directed_texts, keywords_of
-from engine.diagnosis.differences.engines import ComparedEngine
+from engine.diagnosis.differences.engines import ComparedEngine, PeerEngine
 from engine.diagnosis.differences.partings import Parting
 from engine.diagnosis.differences.reference import Reference
 from engine.diagnosis.differences.values import DifferenceReport, RefusedGrammar
 from engine.diagnosis.failures.counterfactual import without_keywords
 from engine.masking.bitmask import unpack_mask
-from engine.peers.adapter import GreedyTokenizer, eos_id_of
+from engine.peers.adapter import GreedyTokenizer, Peer, eos_id_of
 from engine.peers.masks import FollowedText
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary
 
 MOST_STEPS: Final = 3_000
 """The default for the largest number of steps: texts that are followed, and prefixes at which masks are compared."""
+QUESTION_LIMIT_S: Final = 10.0
+"""The time limit of an engine for one question, in seconds."""
 _BATCH: Final = 24  # texts
 _MOST_IDLE: Final = 480  # texts without a new prefix, after which the walk has seen what it can
 _Ids = tuple[int, ...]
@@ -92,6 +95,40 @@ def compare_engines(
         unexplained=explainer.unexplained,
         is_cut_by_time=walked.is_cut_by_time,
     )
+
+
+def compare_peers(
+    peers: tuple[Peer, Peer],
+    vocabulary: Vocabulary,
+    constraint: RequestConstraint,
+    walk: WalkOptions = WalkOptions(),
+    cancel: CancelToken | None = None,
+) -> DifferenceReport:
+    """Compare two installed engines, each in a process of its own; see `compare_engines`.
+
+    Args:
+        peers: the first engine, and the one that is compared with it.
+        vocabulary: the vocabulary of both, with an EOS id.
+        constraint: the grammar, with the options of Turnstile's compiles.
+        walk: the texts that are followed.
+        cancel: cancels the comparison, and receives its progress.
+    """
+    cancel = cancel or CancelToken()
+    with ExitStack() as stack:
+        first, second = (
+            stack.enter_context(
+                PeerEngine(
+                    peer,
+                    vocabulary,
+                    constraint.notation,
+                    options=constraint.options,
+                    limit_s=QUESTION_LIMIT_S,
+                    cancel=cancel,
+                )
+            )
+            for peer in peers
+        )
+        return compare_engines((first, second), vocabulary, constraint, walk, cancel)
 
 
 def _refusals(engines: Iterable[ComparedEngine], reference: Reference) -> Iterator[RefusedGrammar]:
