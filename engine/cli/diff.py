@@ -50,7 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument("--engine", action="append", default=[], metavar="NAME")
     add_grammar(parser)
-    parser.set_defaults(whitespace=None, escapes=None)
+    parser.set_defaults(whitespace=None)
     parser.add_argument("--text", type=as_text, action="append", default=[])
     add_vocabulary(parser, required=False)
     parser.add_argument("--steps", type=as_count, default=MOST_STEPS, metavar="N")
@@ -94,12 +94,10 @@ def _peers(arguments: argparse.Namespace) -> tuple[Peer, Peer]:
     return found[0], found[1]
 
 
-def _options(arguments: argparse.Namespace, peers: Sequence[Peer]) -> CompileOptions:
-    """Return the compile options: forms that the command line does not give are those of the other engine."""
-    nearest = nearest_options(CompileOptions(), peers)
-    for name in ("whitespace", "escapes"):
-        if getattr(arguments, name) is None:
-            setattr(arguments, name, getattr(nearest, name))
+def _options(arguments: argparse.Namespace, peers: tuple[Peer, Peer]) -> CompileOptions:
+    """Return the compile options: white space that the command line does not give is that of the other engine."""
+    if arguments.whitespace is None:
+        arguments.whitespace = nearest_options(CompileOptions(), peers).whitespace
     return compile_options(arguments)
 
 

@@ -83,6 +83,4 @@ def nearest_options(options: CompileOptions, peers: Sequence[Peer]) -> CompileOp
         peers: the engines that are compared.
     """
     other = next((one for one in reversed(peers) if one.name != OWN), None)
-    if other is None:
-        return options
-    return replace(options, whitespace=other.options.whitespace, escapes=other.options.escapes)
+    return options if other is None else replace(options, whitespace=other.options.whitespace)

@@ -264,5 +264,5 @@ PEER = Peer(
     "xllamacpp",
     LlamaAdapter,
     notations=("json_schema", "gbnf"),
-    options=CompileOptions(whitespace="flexible", escapes="any"),
+    options=CompileOptions(whitespace="flexible"),
 )

@@ -90,4 +90,4 @@ class LlguidanceAdapter:
         return str(readers[notation](source))
 
 
-PEER = Peer("llguidance", "llguidance", LlguidanceAdapter, options=CompileOptions(whitespace="any", escapes="any"))
+PEER = Peer("llguidance", "llguidance", LlguidanceAdapter, options=CompileOptions(whitespace="any"))

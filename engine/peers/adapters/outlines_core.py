@@ -74,5 +74,5 @@ PEER = Peer(
     "outlines-core",
     OutlinesAdapter,
     notations=("json_schema", "regex"),
-    options=CompileOptions(whitespace="flexible", escapes="any"),
+    options=CompileOptions(whitespace="flexible"),
 )

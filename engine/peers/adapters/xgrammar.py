@@ -66,4 +66,4 @@ class XgrammarAdapter:
         self._compiler.clear_cache()
 
 
-PEER = Peer("xgrammar", "xgrammar", XgrammarAdapter, options=CompileOptions(whitespace="any", escapes="any"))
+PEER = Peer("xgrammar", "xgrammar", XgrammarAdapter, options=CompileOptions(whitespace="any"))

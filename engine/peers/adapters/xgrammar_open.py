@@ -13,4 +13,4 @@ class OpenXgrammarAdapter(XgrammarAdapter):
     strict = False
 
 
-PEER = Peer("xgrammar-open", "xgrammar", OpenXgrammarAdapter, options=CompileOptions(whitespace="any", escapes="any"))
+PEER = Peer("xgrammar-open", "xgrammar", OpenXgrammarAdapter, options=CompileOptions(whitespace="any"))
