@@ -18,9 +18,10 @@ from enum import IntEnum
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.catalogue import ui_text
-from app.display_text import UNKNOWN, candidate_text, change_column, percent, percent_between, percent_column
+from app.display_text import candidate_text, change_column, percent, percent_column
 from app.models.rows import rest_of_row
 from app.theme.labels import plain_text
+from app.workers.requests.engine_masks import EngineMask, MaskCell
 from engine.decoding.values import Candidate
 
 NOTHING = "–"
@@ -68,13 +69,13 @@ FIGURES = ">99.99%"
 
 COLUMNS: dict[CandidateColumn, ColumnSpec] = {
     CandidateColumn.RANK: ColumnSpec(
-        text=lambda c: UNKNOWN if c.rank is None else f"{c.rank:,}",
-        key=lambda c: (_rank(c),),
+        text=lambda c: f"{c.rank:,}",
+        key=lambda c: (c.rank,),
         sample=lambda size: f"{max(size, _SMALLEST_SAMPLE):,}",
     ),
     CandidateColumn.TOKEN: ColumnSpec(
         text=candidate_text,
-        key=lambda c: (candidate_text(c).casefold(), _rank(c)),
+        key=lambda c: (candidate_text(c).casefold(), c.rank),
         sample=lambda _size: "0" * 9,
     ),
     CandidateColumn.ID: ColumnSpec(
@@ -85,23 +86,73 @@ COLUMNS: dict[CandidateColumn, ColumnSpec] = {
     ),
     CandidateColumn.PROBABILITY: ColumnSpec(
         text=lambda c: f"{percent_column(c.p)} → {masked_text(c)}",
-        key=lambda c: (weight(c), -_rank(c)),
+        key=lambda c: (max(c.p, c.p_masked), -c.rank),
         sample=lambda _size: FIGURES * 2 + "0" * 10,
     ),
     CandidateColumn.CHANGE: ColumnSpec(
         text=lambda c: change_column(c.p, c.p_masked),
-        key=lambda c: (-math.inf if c.p is None or c.p_masked is None else c.p_masked - c.p, -_rank(c)),
+        key=lambda c: (c.p_masked - c.p, -c.rank),
         sample=lambda _size: "Change",
         hidden_first=3,
     ),
     CandidateColumn.STATE: ColumnSpec(  # the model names and sorts the states, which depend on the drawing
         text=lambda c: NOTHING if not c.allowed else ui_text("models.candidates.fragment.end") if c.is_eos else "",
-        key=lambda c: (_rank(c),),
+        key=lambda c: (c.rank,),
         sample=lambda _size: "State",
         hidden_first=1,
     ),
 }
-"""All columns. A new one is a member of `CandidateColumn`, an entry here, and its title and tip in `models.toml`."""
+"""The columns that every table has. A new one is a member of `CandidateColumn`, an entry here, and its title and tip in
+`models.toml`. The columns of engines follow them: see `EngineColumn`."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineColumn:
+    """The column of an engine that is compared with the session: what it does with each token.
+
+    Attributes:
+        title: its name.
+        mask: its mask at the shown position; None while it is not known.
+    """
+
+    title: str
+    mask: EngineMask | None = None
+
+    @property
+    def tip(self) -> str:
+        """Return what the column shows."""
+        if self.mask is None:
+            return ui_text("models.candidates.engine.waiting_tip", name=self.title)
+        named = {"name": " ".join(part for part in (self.mask.title, self.mask.version) if part)}
+        if self.mask.reason:
+            return ui_text("models.candidates.engine.reason_tip", **named, reason=self.mask.reason)
+        gained, lost = len(self.mask.gained), len(self.mask.lost)
+        return ui_text("models.candidates.engine.tip", **named, gained=gained, lost=lost)
+
+    def differs(self, candidate: Candidate) -> bool:
+        """Return whether the engine is known to do something else with a token than the grammar of the session."""
+        return self.mask is not None and self.mask.differs(candidate.token_id)
+
+    def sign(self, candidate: Candidate) -> str:
+        """Return the sign of a cell."""
+        if self.mask is None:
+            return "…"
+        sign = _SIGNS[self.mask.cell(candidate.token_id)]
+        return f"≠ {sign}" if self.differs(candidate) else sign
+
+    def text(self, candidate: Candidate) -> str:
+        """Return a cell in words."""
+        state = "waiting" if self.mask is None else self.mask.cell(candidate.token_id).value
+        text = ui_text(f"models.candidates.engine.fragment.{state}")
+        return ui_text("models.candidates.engine.fragment.differs", text=text) if self.differs(candidate) else text
+
+    def key(self, candidate: Candidate) -> tuple[float, ...]:
+        """Return the sort key: what differs, then what the engine allows; equal ones keep their order."""
+        cell = MaskCell.UNKNOWN if self.mask is None else self.mask.cell(candidate.token_id)
+        return (self.differs(candidate), tuple(reversed(_SIGNS)).index(cell))
+
+
+_SIGNS = {MaskCell.ALLOWED: "✓", MaskCell.MASKED: "✗", MaskCell.UNKNOWN: "?"}
 
 
 class CandidateModel(QAbstractTableModel):
@@ -115,7 +166,8 @@ class CandidateModel(QAbstractTableModel):
         self._allowed_only = False
         self._name_state: Callable[[Candidate], str | None] = _no_state
         self._states: dict[int, str] = {}  # target states that were computed for displayed rows, by token id
-        self._sorting = (CandidateColumn.PROBABILITY, Qt.SortOrder.DescendingOrder)
+        self._engines: tuple[EngineColumn, ...] = ()
+        self._sorting: tuple[int, Qt.SortOrder] = (CandidateColumn.PROBABILITY, Qt.SortOrder.DescendingOrder)
 
     def show_candidates(self, candidates: Iterable[Candidate], peak: float | None = None) -> None:
         """Replace all rows.
@@ -143,12 +195,26 @@ class CandidateModel(QAbstractTableModel):
     def set_states(self, name_state: Callable[[Candidate], str | None] | None) -> None:
         """Set the function that names the drawn target states; it is called for displayed rows only."""
         self._name_state, self._states = name_state or _no_state, {}
-        if self._sorting[0] is CandidateColumn.STATE:
+        if self._sorting[0] == CandidateColumn.STATE:
             self.sort(*self._sorting)
         elif self._rows:
             self.dataChanged.emit(
                 self.index(0, CandidateColumn.STATE), self.index(len(self._rows) - 1, CandidateColumn.STATE)
             )
+
+    @property
+    def engines(self) -> tuple[EngineColumn, ...]:
+        """Return the columns of engines, which follow the others."""
+        return self._engines
+
+    def set_engines(self, engines: tuple[EngineColumn, ...]) -> None:
+        """Set the columns of engines."""
+        self.beginResetModel()
+        self._engines = engines
+        if self._sorting[0] >= self.columnCount():
+            self._sorting = (CandidateColumn.PROBABILITY, Qt.SortOrder.DescendingOrder)
+        self._arrange()
+        self.endResetModel()
 
     @property
     def peak(self) -> float:
@@ -175,7 +241,7 @@ class CandidateModel(QAbstractTableModel):
 
     def columnCount(self, parent: Index = _ROOT) -> int:
         """Return the number of columns; a narrow view hides some."""
-        return 0 if parent.isValid() else len(CandidateColumn)
+        return 0 if parent.isValid() else len(CandidateColumn) + len(self._engines)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return the text of a cell for screen readers; the view paints the cells itself."""
@@ -184,11 +250,11 @@ class CandidateModel(QAbstractTableModel):
             return None
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return self._text(candidate, CandidateColumn(index.column()))
+                return self._text(candidate, index.column())
             case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(CandidateColumn(index.column()))
+                return _alignment(index.column())
             case Qt.ItemDataRole.ToolTipRole:
-                return plain_text(tool_tip(candidate))
+                return plain_text("\n".join([tool_tip(candidate), *self._engine_lines(candidate)]))
             case Qt.ItemDataRole.AccessibleDescriptionRole:
                 allowed = ui_text("common.fragment.allowed" if candidate.allowed else "common.fragment.masked")
                 return f"{allowed}, {rest_of_row(index)}" if index.column() in _ANNOUNCED else allowed
@@ -196,24 +262,27 @@ class CandidateModel(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return column titles and their tips."""
-        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(CandidateColumn):
+        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < self.columnCount():
             return None
+        engine = self._engine(section)
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return title(CandidateColumn(section))
+                return title(CandidateColumn(section)) if engine is None else engine.title
             case Qt.ItemDataRole.ToolTipRole:
+                if engine is not None:
+                    return plain_text(engine.tip)
                 return ui_text(f"models.candidates.column.{CandidateColumn(section).name.lower()}.tip")
             case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(CandidateColumn(section))
+                return _alignment(section)
         return None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by a column; the order is kept for later steps."""
-        if not 0 <= column < len(CandidateColumn):
+        if not 0 <= column < self.columnCount():
             return
         self.layoutAboutToBeChanged.emit()
         kept = [(index, self.candidate(index.row())) for index in self.persistentIndexList()]
-        self._sorting = (CandidateColumn(column), order)
+        self._sorting = (column, order)
         self._arrange()
         rows = {candidate.token_id: row for row, candidate in enumerate(self._rows)}
         for old, candidate in kept:
@@ -221,8 +290,20 @@ class CandidateModel(QAbstractTableModel):
             self.changePersistentIndex(old, self.index(row, old.column()) if row >= 0 else QModelIndex())
         self.layoutChanged.emit()
 
-    def _text(self, candidate: Candidate, column: CandidateColumn) -> str:
-        return self.state_text(candidate) if column is CandidateColumn.STATE else COLUMNS[column].text(candidate)
+    def _engine(self, column: int) -> EngineColumn | None:
+        return self._engines[column - len(CandidateColumn)] if column >= len(CandidateColumn) else None
+
+    def _engine_lines(self, candidate: Candidate) -> list[str]:
+        """Return what the engines do with a token, for its tool tip."""
+        return [f"{engine.title}: {engine.text(candidate)}" for engine in self._engines]
+
+    def _text(self, candidate: Candidate, column: int) -> str:
+        engine = self._engine(column)
+        if engine is not None:
+            return engine.text(candidate)
+        if column == CandidateColumn.STATE:
+            return self.state_text(candidate)
+        return COLUMNS[CandidateColumn(column)].text(candidate)
 
     def state_text(self, candidate: Candidate) -> str:
         """Return the name of the drawn state that a candidate leads to."""
@@ -236,14 +317,18 @@ class CandidateModel(QAbstractTableModel):
     def _arrange(self) -> None:
         column, order = self._sorting
         rows = (c for c in self._all if c.allowed or not self._allowed_only)
-        key = self._by_state if column is CandidateColumn.STATE else COLUMNS[column].key
+        engine = self._engine(column)
+        if engine is not None:
+            key: Callable[[Candidate], tuple[float | str, ...]] = engine.key
+        else:
+            key = self._by_state if column == CandidateColumn.STATE else COLUMNS[CandidateColumn(column)].key
         self._rows = sorted(rows, key=key, reverse=order is Qt.SortOrder.DescendingOrder)
 
     def _by_state(self, candidate: Candidate) -> tuple[float, ...]:
         """Sort key: state numbers ascending, after candidates without a state, before states that are not drawn."""
         name = self.state_text(candidate)
         number = int(name) if name.isdecimal() else math.inf if candidate.allowed and not candidate.is_eos else -1
-        return number, -_rank(candidate)
+        return number, -candidate.rank
 
 
 def title(column: CandidateColumn) -> str:
@@ -257,71 +342,34 @@ def _no_state(_candidate: Candidate) -> None:
     """Return None: no automaton is drawn."""
 
 
-def _rank(candidate: Candidate) -> float:
-    """Return the rank for sorting: an unknown one is below all others."""
-    return math.inf if candidate.rank is None else candidate.rank
-
-
-def weight(candidate: Candidate) -> float:
-    """Return the larger probability of a candidate, before or after the mask; -1 if it is unknown.
-
-    What a probability after the mask is at least counts if it is unknown.
-    """
-    if candidate.p is None:
-        return -1.0
-    masked = candidate.p_masked
-    if masked is None:
-        masked = candidate.masked_bounds.low if candidate.masked_bounds else 0.0
-    return max(candidate.p, masked)
-
-
 def peak_of(candidates: Iterable[Candidate]) -> float:
-    """Return the largest known probability among candidates, before or after the mask."""
-    return max(0.0, max(map(weight, candidates), default=0.0))
+    """Return the largest probability among candidates, before or after the mask."""
+    return max((max(c.p, c.p_masked) for c in candidates), default=0.0)
 
 
 def tool_tip(candidate: Candidate) -> str:
     """Return all facts about a candidate, one per line."""
     token, p = candidate_text(candidate), percent(candidate.p)
-    named = {"token": token, "token_id": candidate.token_id}
-    if candidate.rank is None:
-        lines = [ui_text("models.candidates.tip.token_without_rank", **named)]
-    else:
-        lines = [ui_text("models.candidates.tip.token", **named, rank=candidate.rank)]
+    lines = [ui_text("models.candidates.tip.token", token=token, token_id=candidate.token_id, rank=candidate.rank)]
     if candidate.token:
         lines.append(ui_text("models.candidates.tip.bytes", bytes=candidate.token.hex(" ")))
     if candidate.allowed:
-        bounds = candidate.masked_bounds
-        masked = percent(candidate.p_masked) if bounds is None else percent_between(*bounds)
-        lines.append(ui_text("generation.chip.model", p=p, masked=masked))
+        lines.append(ui_text("generation.chip.model", p=p, masked=percent(candidate.p_masked)))
         lines.append(ui_text("models.candidates.tip.sampled", p=percent(candidate.p_sampled)))
         lines.append(ui_text("models.candidates.tip.take"))
     else:
         lines.append(ui_text("models.candidates.tip.masked", p=p))
         lines.append(ui_text("models.candidates.tip.why"))
-    if candidate.p is None:
-        lines.insert(1, ui_text("models.candidates.tip.unknown", most=percent(candidate.p_most)))
-    elif candidate.masked_bounds is not None:
-        lines.insert(1, ui_text("models.candidates.tip.bounds"))
     return "\n".join(lines)
 
 
 def masked_text(candidate: Candidate) -> str:
-    """Return the probability after the mask for its column; a dash if the token is masked.
-
-    Of an unknown one, it is what it is at least, if that is known.
-    """
-    if not candidate.allowed:
-        return NOTHING
-    bounds = candidate.masked_bounds
-    if bounds is None or bounds.low == 0:
-        return percent_column(candidate.p_masked)
-    low, high = map(percent_column, bounds)
-    return low if low == high else f"≥{low.removeprefix('>')}"
+    """Return the probability after the mask for its column; a dash if the token is masked."""
+    return percent_column(candidate.p_masked) if candidate.allowed else NOTHING
 
 
-def _alignment(column: CandidateColumn) -> Qt.AlignmentFlag:
-    if column is CandidateColumn.PROBABILITY:
+def _alignment(column: int) -> Qt.AlignmentFlag:
+    if column == CandidateColumn.PROBABILITY or column >= len(CandidateColumn):
         return Qt.AlignmentFlag.AlignCenter
     side = Qt.AlignmentFlag.AlignLeft if column in _LEFT else Qt.AlignmentFlag.AlignRight
     return side | Qt.AlignmentFlag.AlignVCenter

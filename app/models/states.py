@@ -40,6 +40,7 @@ class StatesModel(QAbstractTableModel):
         self._source: SourceText | None = None
         self._live: frozenset[int] = frozenset()
         self._breakpoints: Mapping[int, bool] = {}
+        self._parted: Mapping[int, str] = {}
         self._covered: frozenset[int] | None = None
         self._tokens: Mapping[tuple[int, int], str] = {}
 
@@ -64,7 +65,7 @@ class StatesModel(QAbstractTableModel):
         self._dfa, self._label, self._source, self._live = dfa, label, source, frozenset()
         self._name, self._noun = name, noun
         self._edges = None
-        self._breakpoints, self._covered, self._tokens = {}, None, {}
+        self._breakpoints, self._covered, self._tokens, self._parted = {}, None, {}, {}
         self.endResetModel()
 
     @property
@@ -73,7 +74,7 @@ class StatesModel(QAbstractTableModel):
         columns = {STATE, HERE, LEADS_TO}
         if self._noun != "rule":
             columns |= {ACCEPTS, READS}
-        if self._breakpoints or self._covered is not None:
+        if self._breakpoints or self._parted or self._covered is not None:
             columns.add(MARKS)
         return frozenset(columns)
 
@@ -88,6 +89,16 @@ class StatesModel(QAbstractTableModel):
         changed = dict(states).items() ^ dict(self._breakpoints).items()
         self._breakpoints = states
         self._emit_changes({state for state, _ in changed})
+
+    def set_parted(self, states: Mapping[int, str]) -> None:
+        """Mark the states at which the masks of engines differ; the value says how."""
+        changed = dict(states).items() ^ dict(self._parted).items()
+        self._parted = states
+        self._emit_changes({state for state, _ in changed})
+
+    def parted_text(self, state: int) -> str:
+        """Return how the masks of engines differ at a state; empty if they do not."""
+        return self._parted.get(state, "")
 
     def set_covered(self, states: frozenset[int] | None) -> None:
         """Mark the states that are covered and those that are not; None to mark neither."""
@@ -163,6 +174,8 @@ class StatesModel(QAbstractTableModel):
         if state in self._breakpoints:
             key = "breakpoint" if self._breakpoints[state] else "breakpoint_off"
             marks.append(ui_text(f"automaton.states.mark.{key}"))
+        if state in self._parted:
+            marks.append(ui_text("automaton.states.mark.parted"))
         if self._covered is not None:
             key = "covered" if state in self._covered else "not_covered"
             marks.append(ui_text(f"automaton.states.mark.{key}"))

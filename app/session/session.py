@@ -24,6 +24,7 @@ from app.session.converting import Converting
 from app.session.coverage import ShownCoverage
 from app.session.debugging import Debugging
 from app.session.decoding import Decoding
+from app.session.engine_masks import ComparedMasks
 from app.session.engines import Engines
 from app.session.links import PaneLinks
 from app.session.queries import ForcedQueries
@@ -36,7 +37,6 @@ from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import (
     DecodeView,
     OpenModel,
-    OpenRecord,
     RestoreTrace,
     RunBaseline,
     SampleMany,
@@ -152,7 +152,6 @@ _ACTIVITIES: tuple[tuple[type, str], ...] = (
     (CompareSpellings, "tokenizations"),
     (ListIndex, "tokens"),
     (RestoreTrace, "restore"),
-    (OpenRecord, "restore"),
     (ExportRequest, "export"),
     (ShareTrace, "share"),
     (CompileRequest, "compile"),
@@ -195,6 +194,7 @@ class Session(QObject):
         self.test_runs = StringTestRuns(document, groups.judge, self.compiling, self.decoding, self)
         self.converting = Converting(groups.judge, self.compiling, self)
         self.engines = Engines(groups.engines, self)
+        self.compared_masks = ComparedMasks(self.compiling, self.decoding, groups.engines, groups.decode, self)
         self.coverage = ShownCoverage(document, self.test_runs, self)
         self.live_states = LiveStates(self.compiling, self)
         self.links = PaneLinks(self)

@@ -17,19 +17,20 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QStaticText
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QStaticText
 
 from app import theme
 from app.display_text import candidate_text, percent_column
-from app.models.candidates import COLUMNS, FIGURES, CandidateColumn, masked_text
+from app.models.candidates import COLUMNS, FIGURES, CandidateColumn, EngineColumn, masked_text
 from app.widgets.token_paint import TokenColours, mix, runs, tabular, token_colours
+from app.workers.requests.engine_masks import MaskCell
 from engine.decoding.values import Candidate
 
 Role = theme.Role
 PADDING = 8
 _BAR, _BAR_GAP = 5.0, 2.0
 _LEAST_BAR = 0.75  # shorter bars are noise: the number is enough
-_LEAST_HATCHED = 12.0  # the width of the hatching of an unknown number, which may be as small as any
+_MARK = 3.0  # the width of the bar beside a row that differs
 _MOST_KEPT = 2_048  # number of cached text layouts
 
 
@@ -71,8 +72,7 @@ class _Style:
     outline: QPen
     filling: QColor
     masked: QColor
-    unknown: QBrush
-    unknown_masked: QBrush
+    differing: QColor
     selection: QColor
     hover: QColor
 
@@ -100,15 +100,14 @@ class CandidatePainter:
             figures=tabular(theme.ui_font()),
             token=theme.mono_font(),
             name=name,
-            roles={role: QPen(theme.colour(role)) for role in (Role.TEXT, Role.MUTED, Role.ALLOWED)},
+            roles={role: QPen(theme.colour(role)) for role in (Role.TEXT, Role.MUTED, Role.ALLOWED, Role.WARNING)},
             tokens={role: token_colours(role) for role in (Role.TEXT, Role.HINT, Role.MUTED)},
             grid=QPen(theme.colour(Role.GRID), 1),
             axis=QPen(theme.colour(Role.BORDER), 1),
             outline=QPen(outline, 1),
             filling=mix(theme.colour(Role.PANEL), outline, 0.18),
             masked=theme.colour(Role.BAR_MASKED),
-            unknown=QBrush(outline, Qt.BrushStyle.Dense4Pattern),
-            unknown_masked=QBrush(theme.colour(Role.BAR_MASKED), Qt.BrushStyle.Dense4Pattern),
+            differing=theme.colour(Role.WARNING),
             selection=theme.colour(Role.SELECTION),
             hover=theme.colour(Role.HOVER),
         )
@@ -129,20 +128,25 @@ class CandidatePainter:
         return round(self._metrics.horizontalAdvance(sample)) + 2 * PADDING
 
     def paint(
-        self, painter: QPainter, rows: Iterable[CandidateRow], columns: Mapping[CandidateColumn, tuple[float, float]]
+        self,
+        painter: QPainter,
+        rows: Iterable[CandidateRow],
+        columns: Mapping[CandidateColumn, tuple[float, float]],
+        engines: Sequence[tuple[EngineColumn, float, float]] = (),
     ) -> None:
-        """Paint rows: first all backgrounds, then all bars, figures and tokens.
+        """Paint rows: first all backgrounds, then all bars, figures and tokens, and the signs of engines.
 
         Args:
             painter: of the viewport.
             rows: the visible ones.
             columns: the left edge and the width of every visible column, in pixels.
+            engines: the columns of engines, with the left edge and the width of each.
         """
         rows = tuple(rows)
         if not rows:
             return
         left = min((left for left, _ in columns.values()), default=0.0)
-        right = max((left + width for left, width in columns.values()), default=0.0)
+        right = max((at + width for at, width in (*columns.values(), *(one[1:] for one in engines))), default=0.0)
         inner = {column: (at + PADDING, at + width - PADDING) for column, (at, width) in columns.items()}
         self._paint_backgrounds(painter, rows, left, right)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)  # only now: whole pixels need none, and it is slow
@@ -151,6 +155,7 @@ class CandidatePainter:
         self._paint_figures(painter, rows, inner)
         if CandidateColumn.TOKEN in inner:
             self._paint_tokens(painter, rows, *inner[CandidateColumn.TOKEN])
+        self._paint_engines(painter, rows, left, engines)
 
     def _paint_backgrounds(self, painter: QPainter, rows: Sequence[CandidateRow], left: float, right: float) -> None:
         height = self.row_height
@@ -200,34 +205,45 @@ class CandidatePainter:
             case _:
                 return ((right, COLUMNS[column].text(candidate), Role.MUTED),)
 
+    def _paint_engines(
+        self,
+        painter: QPainter,
+        rows: Sequence[CandidateRow],
+        left: float,
+        engines: Sequence[tuple[EngineColumn, float, float]],
+    ) -> None:
+        """Draw the signs of the engines in the middle of their columns, and a bar beside each row that differs."""
+        offset, height = (self.row_height - self._metrics.height()) / 2, self.row_height
+        painter.setFont(self._style.figures)
+        for row in rows:
+            differing = [column for column, _, _ in engines if column.differs(row.candidate)]
+            if differing:
+                painter.fillRect(QRectF(left, row.top, _MARK, height - 1), self._style.differing)
+            for column, at, width in engines:
+                layout = self._layouts.get(sign := column.sign(row.candidate)) or self._layout_of(sign)
+                is_allowed = column.mask is not None and column.mask.cell(row.candidate.token_id) is MaskCell.ALLOWED
+                role = Role.WARNING if column in differing else Role.TEXT if is_allowed else Role.MUTED
+                painter.setPen(self._style.roles[role])
+                painter.drawStaticText(QPointF(at + (width - layout.width) / 2, row.top + offset), layout.text)
+
     def _layout_of(self, text: str) -> _TextLayout:
         _limit_cache(self._layouts)
         layout = self._layouts[text] = _layouts(text, self._style.figures)
         return layout
 
     def _paint_bars(self, painter: QPainter, rows: Sequence[CandidateRow], left: float, right: float) -> None:
-        """Draw the axis, the model's probabilities as outlines, and the bars after the mask.
-
-        What is unknown is hatched: up to the largest value that it may have.
-        """
+        """Draw the axis, the model's probabilities as outlines, and the bars after the mask."""
         left, right = left + self._figure_width + PADDING, right - self._figure_width - PADDING / 2
         height, available = self.row_height, right - left - 1
         painter.setPen(self._style.axis)
         painter.drawLine(QLineF(left + 0.5, rows[0].top, left + 0.5, rows[-1].top + height))  # rows have no gaps
         outlines, fillings = list[QRectF](), list[QRectF]()
         for row in rows:
-            candidate, top = row.candidate, round(row.top + height / 2 - _BAR - _BAR_GAP / 2) + 0.5
-            lower, masked = top + _BAR + _BAR_GAP - 0.5, candidate.p_masked
-            if candidate.p is None:
-                length = max(self._length(candidate.p_most, available), _LEAST_HATCHED)
-                painter.fillRect(QRectF(left + 1, top - 0.5, length, _BAR), self._style.unknown)
-            elif length := self._length(candidate.p, available):
+            top = round(row.top + height / 2 - _BAR - _BAR_GAP / 2) + 0.5
+            if length := self._length(row.candidate.p, available):
                 outlines.append(QRectF(left + 1.5, top, max(length - 1, 1.0), _BAR - 1))
-            if (bounds := candidate.masked_bounds) is not None:
-                masked, most = bounds.low, max(self._length(bounds.high, available), _LEAST_HATCHED)
-                painter.fillRect(QRectF(left + 1, lower, most, _BAR), self._style.unknown_masked)
-            if candidate.allowed and masked is not None and (length := self._length(masked, available)):
-                fillings.append(QRectF(left + 1, lower, length, _BAR))
+            if row.candidate.allowed and (length := self._length(row.candidate.p_masked, available)):
+                fillings.append(QRectF(left + 1, top + _BAR + _BAR_GAP - 0.5, length, _BAR))
         if outlines:
             painter.setPen(self._style.outline)
             painter.setBrush(self._style.filling)

@@ -10,7 +10,6 @@ from app.panes import (
     automaton,
     breakpoints,
     editor,
-    engines,
     forced,
     generation,
     probabilities,
@@ -35,7 +34,6 @@ PANES = (
     timeline.PANE,
     breakpoints.PANE,
     forced.PANE,
-    engines.PANE,
 )
 """The panes in the order of their tabs; those of other distributions follow."""
 

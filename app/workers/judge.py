@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast
 
 from app.catalogue import capitalised, ui_text
-from app.workers.batches import BatchHandler
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
 from app.workers.loop import Handler, Job, handles
 from app.workers.protocol import sentence
@@ -34,7 +33,6 @@ from app.workers.requests.judge import (
     SuggestRequest,
 )
 from engine.compile import compile_grammar
-from engine.diagnosis.batch.entries import count_of_records
 from engine.diagnosis.intake import (
     IntakeError,
     as_pasted_text,
@@ -87,7 +85,7 @@ class StringTestHandler(Handler):
     """Judges and suggests test strings; keeps the last grammar and the result for each text."""
 
     def __init__(self) -> None:
-        super().__init__(BatchHandler())
+        super().__init__()
         self._request: CompileRequest | None = None
         self._grammar: CompiledGrammar | None = None
         self._automata: RuleAutomata | None = None
@@ -273,8 +271,7 @@ class StringTestHandler(Handler):
             intake = read_intake([request.data], dict(request.answers))
         except IntakeError as error:
             return IntakeAnswer(request, text=text, error=f"{sentence(error)}.")
-        count = count_of_records(as_pasted_text(request.data))
-        return IntakeAnswer(request, intake, remarks_of(intake.case), call_grammars(intake.case), text, count)
+        return IntakeAnswer(request, intake, remarks_of(intake.case), call_grammars(intake.case), text)
 
 
 def passed(dfa: ByteDfa, text: bytes) -> frozenset[tuple[int, int]]:

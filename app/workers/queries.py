@@ -5,6 +5,7 @@ The modules that write pages are imported with the first request, to save time a
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,12 +31,14 @@ from app.workers.requests.decode import (
     SampleMany,
     ShareAnswer,
     ShareTrace,
+    ShowTokens,
     TokensAnswer,
     TokensRequest,
     TokensTo,
     Why,
     WhyAnswer,
 )
+from app.workers.requests.engine_masks import PackedVocabulary, PackVocabulary
 from app.workers.requests.export import ExportAnswer, ExportWithModel
 from engine.compile import compile_grammar
 from engine.decoding.constraints.zones import ZoneGrammars
@@ -172,6 +175,15 @@ class QueryHandler:
         found = session.lookup(request.text)
         verdicts = tuple(verdict_on(session, one.token_id) for one in found[:_MOST_VERDICTS])
         return LookupAnswer(request.text, found, verdicts)
+
+    @handles(ShowTokens)
+    def _show_tokens(self, request: ShowTokens, _job: Job) -> LookupAnswer:
+        return LookupAnswer("", self._state.need_session().preferred(request.ids, request.most))
+
+    @handles(PackVocabulary)
+    def _pack_vocabulary(self, _request: PackVocabulary, _job: Job) -> PackedVocabulary:
+        vocabulary = self._state.need_session().model.vocabulary
+        return PackedVocabulary(vocabulary.fingerprint, pickle.dumps(vocabulary))
 
     @handles(SampleMany)
     def _sample_many(self, request: SampleMany, job: Job) -> ManyAnswer:

@@ -37,7 +37,6 @@ COMMANDS: Final = (
     "test",
     "fuzz",
     "bench",
-    "diff",
     "probe-keywords",
     "probe",
 )

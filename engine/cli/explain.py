@@ -187,12 +187,13 @@ class Analysis:
         if as_json:
             return {"legal": True, "allowed": len(ids), "of": self._vocabulary.size, "ids": ids}
         lines = [catalogue_text("cli.mask.allowed", allowed=len(ids), total=self._vocabulary.size)]
-        lines += [f"{token_id:>8} {self._name(token_id)}" for token_id in ids[:MOST_SHOWN]]
+        lines += [f"{token_id:>8} {self.name(token_id)}" for token_id in ids[:MOST_SHOWN]]
         if len(ids) > MOST_SHOWN:
             lines.append(catalogue_text("cli.message.and_more", count=len(ids) - MOST_SHOWN))
         return lines
 
-    def _name(self, token_id: int) -> str:
+    def name(self, token_id: int) -> str:
+        """Return the text of a token, or the name of a special one."""
         assert self._vocabulary is not None
         data = self._vocabulary.tokens[token_id]
         return visible(data) if data else self._vocabulary.special.get(token_id, f"#{token_id}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,15 +21,14 @@ def count_first_bytes(
     Args:
         allowed: bool[V], the mask.
         vocabulary: the vocabulary of the ids.
-        p: float[W], W >= V, the model's probabilities before masking; NaN where unknown.
+        p: float[W], W >= V, the model's probabilities before masking.
     """
     ids = np.flatnonzero(allowed)
     first = _first_bytes(vocabulary)[ids]
     counts = np.bincount(first, minlength=_NO_BYTE)[:_NO_BYTE]
-    masses: tuple[float | None, ...] = ()
+    masses: tuple[float, ...] = ()
     if p is not None:
-        summed = np.bincount(first, weights=p[ids], minlength=_NO_BYTE)[:_NO_BYTE].tolist()
-        masses = tuple(None if math.isnan(mass) else mass for mass in summed)
+        masses = tuple(np.bincount(first, weights=p[ids], minlength=_NO_BYTE)[:_NO_BYTE].tolist())
     return FirstBytes(tuple(counts.tolist()), masses)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 
-from partial_source import DrawingSource, PartialSource
+from tiny_gguf import CONTROL, END_IDS, token_bytes
 
 from app.workers.decode import DecodeHandler
 from engine.models.source import LogitSource, ModelError
@@ -25,11 +25,9 @@ def letters(name: str = "Letters", *, has_eos: bool = True, more: tuple[bytes, .
 def load(spec: str, cancel: CancelToken) -> LogitSource:
     """Load a model by what a test needs of it.
 
-    `letters`, `endless` (no EOS), `slow` (until cancelled), `stubborn` (until killed), `broken`, `partial` (lists five
-    tokens), `drawing` (and draws), or a tag that is a token of the model, too.
+    `letters`, `endless` (no EOS), `slow` (until cancelled), `stubborn` (until killed), `broken`, `tiny` (the vocabulary
+    of the model that llama.cpp serves in tests), or a tag that is a token of the model, too.
     """
-    if spec in ("partial", "drawing"):
-        return (DrawingSource if spec == "drawing" else PartialSource)(letters(spec.title()))
     if spec == "broken":
         raise ModelError("errors.models.silent_pip")
     if spec == "slow":
@@ -41,6 +39,8 @@ def load(spec: str, cancel: CancelToken) -> LogitSource:
         with contextlib.suppress(CancelledError):  # `begin` reports, then checks: the window may have cancelled by then
             cancel.begin("download")
         time.sleep(3_600)
+    if spec == "tiny":
+        return UniformSource(spec, Vocabulary(token_bytes(), END_IDS, dict(enumerate(CONTROL))))
     if spec.startswith("<"):
         return letters(spec, more=(spec.encode(),))
     return letters(spec.title(), has_eos=spec != "endless")

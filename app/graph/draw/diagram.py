@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QPainterPath
+from PySide6.QtGui import QFont, QFontMetricsF, QPainterPath, QPolygonF
 
 from app import theme
 from app.graph.draw import shapes
@@ -236,6 +236,18 @@ class PositionedDiagram:
             box = self.boxes[state]
             inset = 0 if state in self.diagram.folded else _ROUND * box.height() / 2
             path.addEllipse(QPointF(box.left() + inset, box.top() + inset), radius, radius)
+        return path
+
+    def diamonds(self, states: Iterable[int], radius: float) -> QPainterPath:
+        """Return a diamond at the upper right of each of some states, on its outline."""
+        path = QPainterPath()
+        for state in states:
+            box = self.boxes[state]
+            inset = 0 if state in self.diagram.folded else _ROUND * box.height() / 2
+            x, y = box.right() - inset, box.top() + inset
+            corners = ((x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y))
+            path.addPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
+            path.closeSubpath()
         return path
 
     def chains(self, edges: Iterable[EdgeKey]) -> list[Chain]:

@@ -191,6 +191,7 @@ class Highlights:
         covered, uncovered: the covered and the uncovered edges.
         uncovered_states: the uncovered states.
         breakpoints, disabled_breakpoints: the states with an enabled and with a disabled breakpoint.
+        parted: the states at which the masks of engines differ.
         hovered: the state under the pointer.
         selected: the selected state.
     """
@@ -208,6 +209,7 @@ class Highlights:
     uncovered_states: frozenset[int] = frozenset()
     breakpoints: frozenset[int] = frozenset()
     disabled_breakpoints: frozenset[int] = frozenset()
+    parted: frozenset[int] = frozenset()
     hovered: int | None = None
     selected: int | None = None
 
@@ -231,6 +233,7 @@ class HighlightLayer:
         self.highlighted_lines, self.highlighted_heads = layer(scene, 13), layer(scene, 14)
         self.highlighted_bodies, self.halo, self.live_bodies = layer(scene, 31), layer(scene, 32), layer(scene, 33)
         self.breakpoints, self.disabled_breakpoints = layer(scene, 36), layer(scene, 36)
+        self.parted = layer(scene, 36)
         self.candidate_states, self.hovered_rings, self.ring = layer(scene, 34), layer(scene, 34), layer(scene, 35)
 
     def show(self, placed: PositionedDiagram, highlights: Highlights) -> None:
@@ -268,6 +271,7 @@ class HighlightLayer:
         self.hovered_rings.setPath(placed.rings(sorted(hovered)))
         self.breakpoints.setPath(placed.dots(sorted(highlights.breakpoints), _DOT))
         self.disabled_breakpoints.setPath(placed.dots(sorted(highlights.disabled_breakpoints), _DOT))
+        self.parted.setPath(placed.diamonds(sorted(highlights.parted), _DOT + 1))
         self.ring.setPath(placed.rings([] if highlights.selected is None else [highlights.selected], _REACH))
 
     def recolour(self, *, is_stale: bool) -> None:
@@ -298,6 +302,8 @@ class HighlightLayer:
         for item, background_role in ((self.breakpoints, Role.FORBIDDEN), (self.disabled_breakpoints, Role.PANEL)):
             item.setPen(pen(Role.FORBIDDEN, 1.6))
             item.setBrush(theme.colour(background_role))
+        self.parted.setPen(pen(Role.PANEL, 1.2))
+        self.parted.setBrush(theme.colour(Role.DISABLED if is_stale else Role.WARNING))
         self.frames.setPen(pen(live, 1.6))
         self.frames.setBrush(theme.colour(Role.PANEL))
 

@@ -161,6 +161,10 @@ class AutomatonScene(QGraphicsScene):
         enabled = frozenset(state for state in drawn if states[state])
         self._highlight(breakpoints=enabled, disabled_breakpoints=drawn - enabled)
 
+    def set_parted(self, states: Collection[int]) -> None:
+        """Mark the states at which the masks of engines differ."""
+        self._highlight(parted=self._drawn_states(states))
+
     def set_hovered(self, state: int | None) -> None:
         """Highlight the state under the pointer."""
         self._highlight(hovered=state if state in self._placed.boxes else None)

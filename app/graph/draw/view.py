@@ -92,6 +92,7 @@ class GraphView(QGraphicsView):
         self._pressed: QPoint | None = None
         self.is_at_home = True
         self.edge_tip: Callable[[EdgeKey], str] = lambda _: ""
+        self.state_tip: Callable[[int], str] = lambda _: ""
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setDragMode(QGraphicsView.DragMode.ScrollHandDrag)
         self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorUnderMouse)
@@ -286,12 +287,12 @@ class GraphView(QGraphicsView):
         self._set_hovered(None)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show the full text of a shortened label as a tool tip."""
+        """Show the full text of a shortened label, or the mark of a state, as a tool tip."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            edge = self._drawing.edge_at(self.mapToScene(event.pos()))
-            QToolTip.showText(
-                event.globalPos(), plain_text("" if edge is None else self.edge_tip(edge)), self.viewport()
-            )
+            at = self.mapToScene(event.pos())
+            state, edge = self._drawing.state_at(at), self._drawing.edge_at(at)
+            tip = self.state_tip(state) if state is not None else "" if edge is None else self.edge_tip(edge)
+            QToolTip.showText(event.globalPos(), plain_text(tip), self.viewport())
             return True
         return super().viewportEvent(event)
 

@@ -1,4 +1,4 @@
-"""Persistent marks in the drawing and its table: coverage and breakpoints.
+"""Persistent marks in the drawing and its table: coverage, breakpoints, and where the masks of engines differ.
 
 A drawn edge may represent several ones: bytes and calls between the same two states, the bytes of a character, all
 edges from one rule or region to another. It is covered if any of them is; a state, if a covered edge touches it. A path
@@ -11,7 +11,7 @@ Rejected: running the texts here. The process that judges them has the result al
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.catalogue import ui_text
@@ -41,6 +41,7 @@ class Marks:
     def __init__(self, scene: AutomatonScene, model: StatesModel, banner: Banner) -> None:
         self._scene, self._model, self._banner = scene, model, banner
         self._breakpoints: dict[StateName | None, bool] = {}  # whether each is enabled
+        self._parted: Mapping[StateName, str] = {}
         self.coverage: tuple[int, Coverage] | None = None
         self.is_generated = False
         self.shows_coverage = False
@@ -49,6 +50,10 @@ class Marks:
         """Store the breakpoints on states or rules; `show` marks them."""
         on_states = (one for one in breakpoints if one.kind is not BreakpointKind.POSITION)
         self._breakpoints = {(one.name, one.state): one.enabled for one in on_states}
+
+    def set_parted(self, parted: Mapping[StateName, str]) -> None:
+        """Store the states at which the masks of engines differ, and how; `show` marks them."""
+        self._parted = parted
 
     def show(self, levels: Levels | None, view: ViewState, automaton: Automaton | None, drawn: Drawing | None) -> None:
         """Mark the current view; a pending drawing is marked when it is there.
@@ -61,6 +66,7 @@ class Marks:
         """
         is_current = drawn is not None and drawn.automaton is automaton
         self._show_breakpoints(levels, view, automaton, is_current=is_current)
+        self._show_parted(levels, view, automaton, is_current=is_current)
         if not self.shows_coverage or drawn is None or levels is None:
             self._show_coverage(None, "")
         elif is_current:
@@ -80,6 +86,19 @@ class Marks:
             breakpoints_here = {state: self._breakpoints[name] for state, name in names if name in self._breakpoints}
         self._model.set_breakpoints(breakpoints_here)
         self._scene.set_breakpoints(breakpoints_here if is_current else {})
+
+    def _show_parted(
+        self, levels: Levels | None, view: ViewState, automaton: Automaton | None, *, is_current: bool
+    ) -> None:
+        """Mark states; a whole rule is marked if any of its states is."""
+        here: dict[int, str] = {}
+        if self._parted and levels is not None and automaton is not None:
+            rules = {(rule, -1): text for (rule, _), text in self._parted.items() if rule}
+            known = {**rules, **self._parted}
+            names = ((state, levels.state_name(view, state)) for state in range(len(automaton.dfa.states)))
+            here = {state: known[name] for state, name in names if name in known}
+        self._model.set_parted(here)
+        self._scene.set_parted(here if is_current else ())
 
     def _show_coverage(self, used: CoveredParts | None, why_not: str) -> None:
         self._model.set_covered(None if used is None else used.states)

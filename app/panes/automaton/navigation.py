@@ -18,6 +18,7 @@ from app.commands import command
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.view import GraphView, state_towards
 from app.graph.layout.types import EdgeKey
+from app.models.states import StatesModel
 from app.panes.automaton.drawing import Automaton, Drawing
 from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.view_state import LIVE_STATE, History, ViewState
@@ -316,6 +317,7 @@ class StateSelection(QObject):
         self._navigation, self._view, self._scene, self._table = navigation, view, scene, table
         self._details = details
         view.edge_tip = self._tip_of_edge
+        view.state_tip = self._tip_of_state
         view.hovered.connect(self._hover)
         view.state_clicked.connect(self.select)
         view.neighbour_requested.connect(self._select_neighbour)
@@ -349,7 +351,10 @@ class StateSelection(QObject):
         if drawn is None or state is None or state >= len(drawn.automaton.dfa.states):
             self._details.set_text(ui_text("automaton.details.hint") if navigation.automaton is not None else "")
             return
-        self._details.set_text(drawn.details(state, is_live=state in navigation.live))
+        model = self._table.model()
+        parted = model.parted_text(state).replace("\n", "; ") if isinstance(model, StatesModel) else ""
+        details = drawn.details(state, is_live=state in navigation.live)
+        self._details.set_text(f"◆ {parted}  ·  {details}" if parted else details)
 
     def _hover(self, target: int | EdgeKey | None) -> None:
         drawn = self._navigation.drawn
@@ -364,6 +369,11 @@ class StateSelection(QObject):
     def _tip_of_edge(self, key: EdgeKey) -> str:
         """Return an edge's full label, which may be shortened in the drawing."""
         return "" if self._navigation.drawn is None else self._navigation.drawn.label(key)
+
+    def _tip_of_state(self, state: int) -> str:
+        """Return how the masks of engines differ at a state."""
+        model = self._table.model()
+        return model.parted_text(state) if isinstance(model, StatesModel) else ""
 
     def _select_neighbour(self, x: int, y: int) -> None:
         """Select the next state in a direction; the first key selects the live state."""

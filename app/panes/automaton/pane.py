@@ -63,7 +63,7 @@ from app.workers.requests.decode import TokensAnswer, TokensRequest
 from app.workers.requests.grammar_position import GrammarPosition, OpenFrame
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.rtn.rule_positions import RulePositions
-from engine.decoding.debugging.breakpoints import Breakpoint
+from engine.decoding.debugging.breakpoints import Breakpoint, StateName
 from engine.decoding.values import FirstBytes
 from engine.diagnosis.test_strings.values import Coverage
 from engine.source import SourceText
@@ -372,6 +372,11 @@ class AutomatonPane(QWidget):
     def show_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
         """Mark states and rules with a breakpoint, wherever they are shown."""
         self.marks.set_breakpoints(breakpoints)
+        self._update_marks()
+
+    def show_parted(self, parted: Mapping[StateName, str]) -> None:
+        """Mark the states at which the masks of engines differ, wherever they are shown; the value says how."""
+        self.marks.set_parted(parted)
         self._update_marks()
 
     def set_stale(self, stale: bool, reason: str = "") -> None:

@@ -20,7 +20,7 @@ from app.session import CompiledGrammarView, Notification, view_of
 from app.workers.requests.decode import DecodeView
 from app.workers.requests.grammar_position import GrammarPosition
 from engine.automata.rtn.rule_positions import RulePositions
-from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, StateName
 from engine.source import Diagnostic, SourceText, Span
 
 _COVERAGE, _OF_GENERATED = "coverage", b"generated"  # what it counts
@@ -45,6 +45,8 @@ class AutomatonPresenter(PanePresenter):
     def __init__(self, context: PaneContext) -> None:
         super().__init__(context)
         self.view: AutomatonPane = AutomatonPane()
+        self._visited: dict[bytes, RulePositions] = {}  # where the texts were that the window has shown
+        self._visited_revision = -1
         self._connect_session()
         self._connect_view()
         header, footer = self.view.header, self.view.footer
@@ -80,6 +82,7 @@ class AutomatonPresenter(PanePresenter):
         session.coverage.changed.connect(self._show_coverage)
         decoding.view_changed.connect(self._show_decoding)
         decoding.running_changed.connect(view.set_running)
+        session.compared_masks.changed.connect(self._show_parted)
         links.offset_hovered.connect(view.highlight_offset)
         links.token_hovered.connect(view.show_candidate_path)
         links.grammar_replaced.connect(view.expect_new_grammar)
@@ -146,9 +149,33 @@ class AutomatonPresenter(PanePresenter):
             self.view.set_live(states, None, output or b"")  # the worker has not read this grammar yet
             return
         rule_positions = (position.rule_positions or RulePositions()) if states else None
+        if self._visited_revision != shown.grammar_revision:
+            self._visited, self._visited_revision = {}, shown.grammar_revision
+        if position.rule_positions is not None:
+            self._visited[position.output] = position.rule_positions
         self.view.show_stacks(position)
         first_bytes = None if shown.position is None else shown.position.first_bytes
         self.view.set_live(states, rule_positions, position.output, first_bytes, shown.tokens)
+
+    def _show_parted(self) -> None:
+        """Mark the states of the run at which the masks of engines differ."""
+        self.view.show_parted(self._parted_states())
+
+    def _parted_states(self) -> dict[StateName, str]:
+        drawn, compared = self.session.compiling.last_good, self.session.compared_masks
+        parted = compared.parted
+        if drawn is None or not parted:
+            return {}
+        found: dict[StateName, str] = {}
+        for position, text in parted.items():
+            prefix = b"".join(step.token or b"" for step in compared.run[:position])
+            state = drawn.dfa.run(prefix) if drawn.is_whole else None
+            if state is not None:
+                found["", state] = text
+            positions = self._visited.get(prefix)
+            if positions is not None and drawn.rules is not None:
+                found |= {(drawn.rules.names[rule], at): text for rule, at in positions.reading}
+        return found
 
     def _show_coverage(self) -> None:
         revision, found = self.session.coverage.shown

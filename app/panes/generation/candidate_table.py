@@ -36,7 +36,7 @@ from app.catalogue import ui_text
 from app.commands import keys_of, local_key
 from app.delays import delayed
 from app.display_text import candidate_text, shown, unmarked
-from app.models.candidates import COLUMNS, CandidateColumn, CandidateModel, peak_of
+from app.models.candidates import COLUMNS, CandidateColumn, CandidateModel, EngineColumn, peak_of
 from app.theme.buttons import tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.candidate_painter import PADDING, CandidatePainter, CandidateRow
@@ -49,6 +49,7 @@ _HIDDEN_FIRST = sorted(
     key=lambda column: COLUMNS[column].hidden_first,
     reverse=True,
 )
+_LEAST_ENGINE, _MOST_ENGINE = 48, 96  # pixels of the column of an engine
 _TOKEN_FIRST, _BARS_SHARE = 24, 0.6  # of spare width: the first pixels go to the token, then this share to the bars
 _TAKE, _FORCE = local_key("candidates.take", "Return"), local_key("candidates.force", "Shift+Return")
 _TAKE_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -82,6 +83,7 @@ class CandidateTable(QWidget):
         self._position: Position | None = None
         self._peak = 0.0
         self._placeholder = ""
+        self._gained: tuple[Candidate, ...] = ()
         self._is_tight = False
         self._timer = delayed(self, _LOOKUP_DELAY_MS, self._request_lookup)
 
@@ -95,6 +97,9 @@ class CandidateTable(QWidget):
             ui_text("generation.candidates.allowed_only_tip"),
             role="outlined",
             checkable=True,
+        )
+        self.compare = tool_button(
+            ui_text("generation.candidates.compare"), ui_text("generation.candidates.compare_tip"), role="outlined"
         )
         self._verdicts: dict[int, str] = {}
         self.fonts, self._warmed_size = FontWarming(self), 0
@@ -129,7 +134,7 @@ class CandidateTable(QWidget):
         candidates = position.candidates if position else ()
         self._peak = peak_of(candidates)
         self.ends.show_candidates(tuple(c for c in candidates if c.is_eos), self._peak)
-        for widget in (self.search, self.only_allowed, self.table.horizontalHeader()):
+        for widget in (self.search, self.only_allowed, self.compare, self.table.horizontalHeader()):
             widget.setVisible(bool(candidates))
         for view in (self.table, self.ends):
             view.set_vocabulary_size(position.vocabulary_size if position else 0)
@@ -161,6 +166,20 @@ class CandidateTable(QWidget):
             self._show(candidates, len(candidates))
             if candidates:
                 self._show_verdict(candidates[0])
+
+    def show_engines(self, engines: tuple[EngineColumn, ...], gained: tuple[Candidate, ...] = ()) -> None:
+        """Show a column for each engine that is compared with the session.
+
+        Args:
+            engines: the columns.
+            gained: candidates that only these engines allow; they are added to the rows.
+        """
+        for view in (self.table, self.ends):
+            view.show_engines(engines)
+        if gained != self._gained:
+            self._gained = gained
+            if not self.search.text():
+                self._show(self._position.candidates if self._position else ())
 
     def set_states(self, name_state: Callable[[Candidate], str | None] | None) -> None:
         """Set how drawn target states are named; None without a drawing."""
@@ -206,6 +225,7 @@ class CandidateTable(QWidget):
         bar.addWidget(self.stored)
         bar.addWidget(self.found)
         bar.addWidget(self.only_allowed)
+        bar.addWidget(self.compare)
         self.verdict.setContentsMargins(theme.SPACE_XS, theme.SPACE_XS, 0, 0)
         layout.addWidget(self.verdict)
         layout.addSpacing(theme.SPACE_XS)
@@ -229,6 +249,9 @@ class CandidateTable(QWidget):
 
     def _show(self, candidates: tuple[Candidate, ...], found: int | None = None) -> None:
         pinned = {c.token_id for c in self._position.candidates if c.is_eos} if self._position else set()
+        if found is None and candidates:
+            listed = {c.token_id for c in candidates}
+            candidates += tuple(c for c in self._gained if c.token_id not in listed)
         self.table.show_candidates(tuple(c for c in candidates if c.token_id not in pinned), self._peak)
         nothing = ui_text("generation.find.nothing", text=self.search.text())
         self.table.set_placeholder(nothing if found == 0 else self._placeholder)
@@ -424,6 +447,16 @@ class CandidateView(QTableView):
             self._with_state = with_state
             self._arrange()
 
+    def show_engines(self, engines: tuple[EngineColumn, ...]) -> None:
+        """Show the columns of engines."""
+        if engines == self._model.engines:
+            return
+        chosen = self.chosen()
+        self._model.set_engines(engines)
+        if chosen is not None:
+            self.choose(self._model.row_of(chosen.token_id))
+        self._arrange()
+
     def choose(self, row: int) -> None:
         """Select a row and scroll to it."""
         index = self._model.index(row, CandidateColumn.TOKEN)
@@ -495,6 +528,11 @@ class CandidateView(QTableView):
         hidden = set() if self._with_state else {CandidateColumn.STATE}
         # The scroll bar's width stays free even without one, so that the pinned rows have the same columns.
         available = self.width() - self.verticalScrollBar().sizeHint().width()
+        for number, engine in enumerate(self._model.engines, len(CandidateColumn)):
+            needed = self.fontMetrics().horizontalAdvance(engine.title) + 2 * PADDING
+            self.setColumnHidden(number, False)
+            self.setColumnWidth(number, min(max(needed, _LEAST_ENGINE), _MOST_ENGINE))
+            available -= self.columnWidth(number)
         for column in _HIDDEN_FIRST:
             if sum(width[c] for c in CandidateColumn if c not in hidden) <= available:
                 break
@@ -524,7 +562,8 @@ class CandidateView(QTableView):
         painter = QPainter(self.viewport())
         painter.fillRect(event.rect(), theme.colour(theme.Role.PANEL))
         if self._model.rowCount():
-            self._painter.paint(painter, self._rows_within(event.rect()), self._visible_columns())
+            columns, engines = self._visible_columns(), self._engine_columns()
+            self._painter.paint(painter, self._rows_within(event.rect()), columns, engines)
         elif self._placeholder:
             painter.setPen(theme.colour(theme.Role.MUTED))
             box = self.viewport().rect().adjusted(PADDING, PADDING, -PADDING, -PADDING)
@@ -548,6 +587,13 @@ class CandidateView(QTableView):
             for column in CandidateColumn
             if not self.isColumnHidden(column)
         }
+
+    def _engine_columns(self) -> list[tuple[EngineColumn, float, float]]:
+        """Return the columns of engines, with the left edge and the width of each."""
+        return [
+            (engine, self.columnViewportPosition(number), self.columnWidth(number))
+            for number, engine in enumerate(self._model.engines, len(CandidateColumn))
+        ]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Handle Enter, F1, and arrows beyond the ends of the table."""

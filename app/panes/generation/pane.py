@@ -36,6 +36,7 @@ from engine.decoding.values import ArchivedBranch, Candidate, Finish
 from engine.diagnosis.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
+    from app.panes.generation.compare_popover import ComparePopover
     from app.panes.generation.many_seeds import ManySeedsPage
     from engine.automata.dfa.dfa import ByteDfa
 
@@ -61,6 +62,8 @@ class GenerationPane(QFrame):
         colours_chosen(what): colour the chips by this value.
         baseline_wanted, baseline_cancelled: generate the unconstrained baseline; stop that.
         span_wanted(Span): show this span of the grammar.
+        engines_wanted: list the installed engines.
+        engines_chosen(engines): compare the masks with those of these engines.
     """
 
     many_wanted = Signal(int)
@@ -69,6 +72,8 @@ class GenerationPane(QFrame):
     until_wanted = Signal(RunUntil)
     baseline_wanted = Signal()
     baseline_cancelled = Signal()
+    engines_wanted = Signal()
+    engines_chosen = Signal(tuple)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -94,6 +99,7 @@ class GenerationPane(QFrame):
         self.lazy_many = Lazy(self._make_many)
         self.lazy_baseline = Lazy(self._make_baseline)
         self.lazy_run_until = Lazy(self._make_run_until)
+        self.lazy_compare = Lazy(self._make_compare)
         self.pages = LazyTabs()
         self._build()
         self._connect()
@@ -287,6 +293,23 @@ class GenerationPane(QFrame):
         """Return the popover of run goals."""
         return self.lazy_run_until.get()
 
+    @property
+    def compare(self) -> ComparePopover:
+        """Return the popover of the engines that are compared."""
+        return self.lazy_compare.get()
+
+    def _make_compare(self) -> ComparePopover:
+        from app.panes.generation.compare_popover import ComparePopover  # start-up time: it loads the servers
+
+        compare = ComparePopover(self)
+        compare.chosen.connect(self.engines_chosen)
+        return compare
+
+    def _open_compare(self) -> None:
+        """Open the popover of engines; those that are installed are listed then."""
+        self.engines_wanted.emit()
+        self.compare.open_under(self.candidates.compare)
+
     def _make_many(self) -> ManySeedsPage:
         from app.panes.generation.many_seeds import ManySeedsPage  # start-up time: 5 ms
 
@@ -374,6 +397,7 @@ class GenerationPane(QFrame):
         self.why_wanted = self.candidates.why_wanted
         self.token_forced = self.candidates.force_wanted
         self.candidates.until_wanted.connect(self._run_until_token)
+        self.candidates.compare.clicked.connect(self._open_compare)
         self.colours_chosen = self.output.colours_chosen
         self.lookup_wanted = self.candidates.lookup_wanted
         self.span_wanted = self.why.span_wanted

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 from app.catalogue import ui_text
+from app.models.candidates import EngineColumn
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.panes.generation.pane import GenerationPane
 from app.panes.generation.processor_commands import ProcessorCommands
 from app.panes.generation.run_commands import RunCommands
 from app.session import CompiledGrammarView, Notification, view_of
 from app.workers.requests.decode import DecodeView
+from app.workers.requests.engine_masks import EngineChoice, EngineMask
+from app.workers.requests.engines import EngineList
 from engine.decoding.values import Candidate
 
+_ENGINES = "compared"
 _PAGE = "generation"  # the page that is open beside the candidates
 
 
@@ -49,6 +55,8 @@ class GenerationPresenter(PanePresenter):
         session.step_allowed_changed.connect(self._show_refusals)
         session.activity_changed.connect(self._show_loading)
         session.live_changed.connect(self._name_targets)
+        session.compared_masks.changed.connect(self._show_engines)
+        session.engines.listed.connect(self._show_installed)
 
     def _connect_view(self) -> None:
         session, decoding, view = self.session, self.session.decoding, self.view
@@ -66,18 +74,24 @@ class GenerationPresenter(PanePresenter):
         view.many_cancelled.connect(decoding.queries.cancel_sampling)
         view.seed_opened.connect(self._generate_again)
         view.loading_cancelled.connect(decoding.cancel_model)
+        view.engines_wanted.connect(self._list_engines)
+        view.engines_chosen.connect(session.compared_masks.choose)
         for table in (view.candidates.table, view.candidates.ends):
             table.pointed_at.connect(self._point_at)
 
     def save(self) -> dict[str, bytes]:
-        """Return which page is open."""
-        return {_PAGE: str(self.view.pages.currentIndex()).encode()}
+        """Return which page is open, and the engines that are compared."""
+        engines = [[one.name, one.is_server] for one in self.session.compared_masks.engines]
+        return {_PAGE: str(self.view.pages.currentIndex()).encode(), _ENGINES: json.dumps(engines).encode()}
 
     def restore(self, saved: Mapping[str, bytes]) -> None:
-        """Open the saved page."""
+        """Open the saved page, and compare with the saved engines."""
         page = saved.get(_PAGE, b"")
         if page in (str(index).encode() for index in range(self.view.pages.count())):
             self.view.pages.setCurrentIndex(int(page))
+        if engines := _saved_engines(saved.get(_ENGINES, b"")):
+            self.view.compare.choose(engines)
+            self.session.compared_masks.choose(engines)
 
     def _show(self, shown: DecodeView) -> None:
         self.view.show_view(shown)
@@ -97,6 +111,23 @@ class GenerationPresenter(PanePresenter):
         is_numbered = drawn is not None and drawn.rules is None
         self.view.show_drawn(drawn.dfa if drawn and is_numbered else None, next(iter(states), None))
 
+    def _list_engines(self) -> None:
+        self.session.engines.list_engines(self.session.document.content.grammar.notation)
+
+    def _show_installed(self, found: EngineList) -> None:
+        if (
+            self.view.lazy_compare.built is not None
+            and found.notation == self.session.document.content.grammar.notation
+        ):
+            self.view.compare.show_installed(found.engines)
+
+    def _show_engines(self) -> None:
+        """Show a column for each engine that is compared."""
+        compared = self.session.compared_masks
+        masks = {mask.engine: mask for mask in compared.masks}
+        columns = tuple(EngineColumn(_title(one, masks.get(one)), masks.get(one)) for one in compared.engines)
+        self.view.candidates.show_engines(columns, compared.gained)
+
     def _point_at(self, candidate: Candidate | None) -> None:
         self.session.links.token_hovered.emit(candidate.token if candidate else None)
 
@@ -110,6 +141,21 @@ class GenerationPresenter(PanePresenter):
         decoding.set_sampler(replace(self.session.document.content.sampler, seed=seed))
         decoding.restart()
         self.session.debugging.run_until()
+
+
+def _title(engine: EngineChoice, mask: EngineMask | None) -> str:
+    """Return the title of the column of an engine."""
+    if mask is not None and mask.version:
+        return mask.title
+    return urlsplit(engine.name).netloc if engine.is_server else engine.name
+
+
+def _saved_engines(saved: bytes) -> tuple[EngineChoice, ...]:
+    """Return saved engines; what is damaged is none."""
+    try:
+        return tuple(EngineChoice(str(name), bool(is_server)) for name, is_server in json.loads(saved))
+    except (ValueError, TypeError):
+        return ()
 
 
 PANE = PaneSpec("generation", "Ctrl+3", (1, 3), Area.COLUMN, GenerationPresenter)

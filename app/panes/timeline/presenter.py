@@ -44,6 +44,7 @@ class TimelinePresenter(PanePresenter):
         self._counted: _CountedPath | None = None
         self._is_counting = False
         self.session.decoding.view_changed.connect(self._show)
+        self.session.compared_masks.changed.connect(self._show_parted)
         context.commands.add(self, self.session.step_allowed_changed)
 
     def _make(self) -> TimelinePane:
@@ -53,11 +54,23 @@ class TimelinePresenter(PanePresenter):
         view.show_trace(*_timeline_of(decoding.view))
         view.node_clicked.connect(decoding.go_to)
         view.stacks_wanted.connect(self._count_stacks)
+        view.show_parted(self._parted())
         return view
 
     def _show(self, shown: DecodeView) -> None:
         if self.view.built is not None:
             self.view.built.show_trace(*_timeline_of(shown))
+
+    def _show_parted(self) -> None:
+        if self.view.built is not None:
+            self.view.built.show_parted(self._parted())
+
+    def _parted(self) -> dict[int, str]:
+        """Return how the masks of engines differ, by the index of the step that follows."""
+        compared, trace = self.session.compared_masks, self.session.decoding.view.trace
+        taken = trace.path.index(trace.current) + 1 if trace.current in trace.path else 0
+        before = taken - len(compared.run)  # the tokens before the grammar began
+        return {before + position: text for position, text in compared.parted.items()}
 
     def _count_stacks(self) -> None:
         """Show the known stacks of the path, and request the others; one request is pending at a time."""

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decoding.processors.logits import Allowed, Logits, kth_best, mask, mass_of, softmax
-from engine.decoding.processors.partial_logits import PartialLogits
 from engine.decoding.processors.processor import Context
 
 Shape = Callable[[Logits, Sequence[int]], Logits]
@@ -100,100 +99,67 @@ class Masking:
         """Mask one row."""
         return mask(logits, self.allowed)
 
-    def on_partial(self, given: PartialLogits) -> PartialLogits:
-        """See `PartialShape`."""
-        return given.masked(self.allowed)
-
 
 class _Stateless:
-    """A processor without state; it is the `Shape` of its rows."""
+    """A processor without state."""
 
     def init(self, rows: int) -> None:
         """Return no state."""
 
     def process(self, state: None, logits: Logits, context: Context) -> tuple[Logits, None]:
         """Process each row separately."""
-        shaped = [self(row, history) for row, history in zip(logits, context.histories(), strict=True)]
+        shaped = [self._row(row, history) for row, history in zip(logits, context.histories(), strict=True)]
         return np.stack(shaped) if shaped else logits, None
 
-    def __call__(self, logits: Logits, history: Sequence[int]) -> Logits:
-        """Process one row."""
+    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
 class RepetitionPenalty(_Stateless):
-    """`repetition_penalty` as a processor. It needs the model's own logits: a constant added to all changes it."""
+    """`repetition_penalty` as a processor."""
 
     penalty: float
 
-    def __call__(self, logits: Logits, history: Sequence[int]) -> Logits:
-        """Process one row."""
-        return repetition_penalty(logits, history, self.penalty)
-
-
-class _Filter(_Stateless):
-    """A processor whose effect is the same if a constant is added to all logits; a `PartialShape`."""
-
-    def on_partial(self, given: PartialLogits) -> PartialLogits | None:
-        """See `PartialShape`."""
-        return PartialLogits(self(given.logits, ())) if given.is_known else self._on_unknown(given)
-
-    def _on_unknown(self, given: PartialLogits) -> PartialLogits | None:
-        raise NotImplementedError
+    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
+        return repetition_penalty(row, history, self.penalty)
 
 
 @dataclass(frozen=True, slots=True)
-class Temperature(_Filter):
+class Temperature(_Stateless):
     """`temperature` as a processor; its degree is above 0."""
 
     degree: float
 
-    def __call__(self, logits: Logits, history: Sequence[int]) -> Logits:
-        """Process one row."""
-        return temperature(logits, self.degree)
-
-    def _on_unknown(self, given: PartialLogits) -> PartialLogits:
-        return given.divided(self.degree)
+    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
+        return temperature(row, self.degree)
 
 
 @dataclass(frozen=True, slots=True)
-class TopK(_Filter):
+class TopK(_Stateless):
     """`top_k` as a processor."""
 
     k: int
 
-    def __call__(self, logits: Logits, history: Sequence[int]) -> Logits:
-        """Process one row."""
-        return top_k(logits, self.k)
-
-    def _on_unknown(self, given: PartialLogits) -> PartialLogits | None:
-        return given.best(self.k)
+    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
+        return top_k(row, self.k)
 
 
 @dataclass(frozen=True, slots=True)
-class TopP(_Filter):
+class TopP(_Stateless):
     """`top_p` as a processor."""
 
     mass: float
 
-    def __call__(self, logits: Logits, history: Sequence[int]) -> Logits:
-        """Process one row."""
-        return top_p(logits, self.mass)
-
-    def _on_unknown(self, given: PartialLogits) -> PartialLogits | None:
-        return given.nucleus(self.mass)
+    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
+        return top_p(row, self.mass)
 
 
 @dataclass(frozen=True, slots=True)
-class MinP(_Filter):
+class MinP(_Stateless):
     """`min_p` as a processor."""
 
     share: float
 
-    def __call__(self, logits: Logits, history: Sequence[int]) -> Logits:
-        """Process one row."""
-        return min_p(logits, self.share)
-
-    def _on_unknown(self, given: PartialLogits) -> PartialLogits | None:
-        return given.likely(self.share)
+    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
+        return min_p(row, self.share)

@@ -19,7 +19,6 @@ from typing import Final
 import numpy as np
 
 from engine.automata.byte_automaton import DEAD
-from engine.decoding.answer import Answer
 from engine.decoding.processors.logits import log_sum_exp, sanitise
 from engine.diagnosis.failures.tolerant_json import OutputValue, read_output
 from engine.diagnosis.scores.token_scores import JudgedGrammar, TokenScore
@@ -53,7 +52,7 @@ class KeyChoice:
     Attributes:
         start: the byte of the output at which the key begins.
         key: the key; empty if the object ended.
-        p: its probability; None if unknown.
+        p: its probability.
         wanted: the key that the model would have written.
         wanted_p: the probability of that key.
         is_allowed: whether the grammar allowed it; None without a grammar, or if the output left the grammar before.
@@ -61,7 +60,7 @@ class KeyChoice:
 
     start: int
     key: str
-    p: float | None
+    p: float
     wanted: str
     wanted_p: float
     is_allowed: bool | None = None
@@ -168,8 +167,7 @@ def key_choices(
         if not wanted or wanted == position.key:
             continue
         last = bisect_right(starts, position.end + shift - 1) - 1
-        logprobs = [one.logprob for one in scores[first : last + 1]]
-        known = [one for one in logprobs if one is not None]
+        logprobs = [one.logprob or 0.0 for one in scores[first : last + 1]]
         is_allowed = None
         if judged is not None:
             automaton = judged.grammar.automaton
@@ -178,16 +176,7 @@ def key_choices(
             written += json.dumps(wanted, ensure_ascii=False).encode("utf-8", "surrogatepass")
             if before_key != DEAD:
                 is_allowed = automaton.run(before_key, written) != DEAD
-        found.append(
-            KeyChoice(
-                at,
-                position.key,
-                math.exp(sum(known)) if len(known) == len(logprobs) else None,
-                wanted,
-                wanted_p,
-                is_allowed,
-            )
-        )
+        found.append(KeyChoice(at, position.key, math.exp(sum(logprobs)), wanted, wanted_p, is_allowed))
     return tuple(found)
 
 
@@ -211,13 +200,12 @@ def _wanted_key(
             cancel.check()
         if source.context_length is not None and len(given) > source.context_length:
             break
-        answer = Answer.of(source.logits(given))
-        logits = sanitise(answer.logits, source.vocabulary.size)  # an unknown token is not the most probable one
+        logits = sanitise(source.logits(given), source.vocabulary.size)
         token_id = int(np.argmax(logits))
         piece = source.vocabulary.token_bytes(token_id)
         if not piece:
             break
-        total += float(logits[token_id]) - (log_sum_exp(logits) if answer.most is None else 0.0)
+        total += float(logits[token_id]) - log_sum_exp(logits)
         written += piece
         given.append(token_id)
         match = pattern.match(written)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from engine.grammar.options import CompileOptions
 from engine.peers.adapter import GreedyTokenizer, Peer, UnsupportedNotationError, allows, empty_mask, eos_id_of
 from engine.vocabulary import Vocabulary
 
@@ -90,4 +89,4 @@ class LlguidanceAdapter:
         return str(readers[notation](source))
 
 
-PEER = Peer("llguidance", "llguidance", LlguidanceAdapter, options=CompileOptions(whitespace="any"))
+PEER = Peer("llguidance", "llguidance", LlguidanceAdapter)

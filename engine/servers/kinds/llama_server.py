@@ -15,7 +15,9 @@ from engine.servers.identity import (
     listed_models,
 )
 from engine.servers.llama_completion import LlamaModel
+from engine.servers.llama_mask import LlamaMaskReader
 from engine.servers.served_model import ServedModel
+from engine.servers.server_mask import ServerMaskReader
 from engine.vocabulary import Vocabulary
 
 _OF_WEIGHTS: Final = ("ftype", "n_ctx_train", "n_embd", "n_params", "n_vocab", "size", "vocab_type")
@@ -68,6 +70,10 @@ class LlamaServer:
     def model(self, client: ServerClient, identity: ServerIdentity, vocabulary: Vocabulary | None) -> ServedModel:
         """Return the model, with the vocabulary of the server; see `ServesModel`."""
         return LlamaModel(client, identity)
+
+    def mask_reader(self, client: ServerClient, identity: ServerIdentity, vocabulary: Vocabulary) -> ServerMaskReader:
+        """Return the reader of its masks; see `ShowsMask`."""
+        return LlamaMaskReader(client, vocabulary)
 
 
 SERVER = LlamaServer()

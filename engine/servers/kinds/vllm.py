@@ -11,6 +11,9 @@ from engine.servers.identity import (
     answer_of,
     listed_models,
 )
+from engine.servers.server_mask import ServerMaskReader
+from engine.servers.vllm_mask import VllmMaskReader
+from engine.vocabulary import Vocabulary
 
 CAPABILITIES = ServerCapabilities(
     Distribution.TOP,
@@ -48,6 +51,10 @@ class Vllm:
             context_length=context if isinstance(context, int) else None,
             model_path=str(models[0].get("root") or ""),
         )
+
+    def mask_reader(self, client: ServerClient, identity: ServerIdentity, vocabulary: Vocabulary) -> ServerMaskReader:
+        """Return the reader of its masks; see `ShowsMask`."""
+        return VllmMaskReader(client, identity, vocabulary)
 
 
 SERVER = Vllm()

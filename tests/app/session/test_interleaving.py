@@ -13,13 +13,11 @@ from app.workers.requests.decode import (
     Back,
     Begin,
     FindBreakpoint,
-    FollowRecord,
     Force,
     GoTo,
     Lookup,
     OpenModel,
     OpenOutput,
-    OpenRecord,
     ReplayOutput,
     ReplayQuestion,
     Restart,
@@ -32,17 +30,18 @@ from app.workers.requests.decode import (
     SetPrompt,
     SetSampler,
     ShareTrace,
+    ShowTokens,
     StepOnce,
     Take,
     TokensRequest,
     Why,
 )
+from app.workers.requests.engine_masks import PackVocabulary
 from app.workers.requests.export import ExportOptionsMessage, ExportWithModel
 from app.workers.requests.forced import CompareSpellings, FindForced, ListIndex, MeasureStrategies
 from app.workers.requests.scoring import ScoreOutput
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Finish, SamplerSettings
-from engine.diagnosis.case import FailureCase
 
 A = ord("a") - 0x20
 LENGTH = 24
@@ -61,6 +60,8 @@ QUESTIONS = {
     ReplayOutput: lambda session: session.decoding.queries.replay(request_of(session), ReplayQuestion("ab")),
     AuditTokenizer: lambda session: session.decoding.queries.audit(request_of(session)),
     ExportWithModel: lambda session: session.decoding.queries.export("json", "", ExportOptionsMessage(), 1),
+    ShowTokens: lambda session: session.worker_pool.decode.ask(ShowTokens((A,), 1), session),
+    PackVocabulary: lambda session: session.worker_pool.decode.ask(PackVocabulary(), session),
     ShareTrace: lambda session: session.decoding.share(str(session.folder / "page.html"), print),
 }
 ENDS = {
@@ -70,8 +71,6 @@ ENDS = {
     Restart: lambda session: session.decoding.restart(),
     GoTo: lambda session: session.decoding.go_to(None),
     OpenOutput: lambda session: session.decoding.open_output((A,)),
-    OpenRecord: lambda session: session.decoding.open_record(FailureCase(output=b"a", ids=(A,))),
-    FollowRecord: lambda session: session.decoding.follow_record(),
     SetPrompt: lambda session: session.decoding.set_prompt("another"),
     SetPipeline: lambda session: session.decoding.set_pipeline(PipelineSettings(budget=True)),
     SampleMany: lambda session: session.decoding.sample_many(1),

@@ -6,10 +6,12 @@ import json
 
 import pytest
 from catalogue_texts import shows
+from tiny_gguf import CONTROL, END_IDS, token_bytes
 
 import engine.models
 from engine.cli.main import main
 from engine.models.uniform import UniformSource
+from engine.servers.keys import KEY_VARIABLE
 from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
@@ -141,3 +143,63 @@ def test_a_grammar_that_names_tokens_needs_a_vocabulary(capsys):
     code, _, err = run(capsys, "explain", "--text", "a", grammar=grammar)
     assert code == 1
     assert shows(err, "cli.explain.error.names_tokens")
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    vocabulary = Vocabulary(token_bytes(), END_IDS, dict(enumerate(CONTROL)))
+    source = UniformSource("tiny", vocabulary)
+    monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: source)
+    return vocabulary
+
+
+@pytest.fixture
+def beside(tiny, llama_server, monkeypatch):
+    monkeypatch.setenv(KEY_VARIABLE, llama_server.key)
+    return ("mask", "--model", "any", "--server", llama_server.address)
+
+
+def test_the_mask_of_a_server_beside_ours(beside, capsys):
+    code, out, _ = run(capsys, *beside, "--text", "fal", grammar='root ::= "false"')
+    assert code == 0
+    assert shows(out.splitlines()[-1], "cli.mask.engine.same")
+
+
+def test_another_mask_of_a_server_is_listed(beside, tiny, capsys):
+    code, out, _ = run(capsys, *beside, "--text", "a", grammar="root ::= [^x]+")
+    assert code == 0
+    assert shows(out, "cli.mask.engine.differs")
+    assert "<|im_start|>" in out
+    _, out, _ = run(capsys, *beside, "--text", "a", "--json", grammar="root ::= [^x]+")
+    (found,) = json.loads(out)["engines"]
+    assert (found["complete"], found["reason"]) == (True, None)
+    assert {0, 2} <= set(found["gained"])
+    assert [tiny.tokens[token_id] for token_id in found["lost"]] == [b"\0"]
+    assert set(found["gained"]) <= set(found["ids"])
+    assert not set(found["lost"]) & set(found["ids"])
+
+
+def test_a_server_that_applies_no_mask_says_so(beside, capsys):
+    code, out, _ = run(capsys, *beside, notation="json_schema", grammar='{"not": {"type": "string"}}')
+    assert code == 0
+    assert shows(out, "cli.mask.engine.known", reason=catalogue_text("engines.fragment.unmasked"))
+
+
+def test_a_grammar_that_a_server_refuses_has_no_mask_there(beside, capsys):
+    code, out, _ = run(capsys, *beside, grammar='root ::= root "a" | "b"')
+    assert code == 0
+    assert shows(out, "cli.mask.engine.absent")
+
+
+def test_a_server_that_is_not_there_is_one_line(tiny, capsys):
+    code, _, err = run(capsys, "mask", "--model", "any", "--server", "http://127.0.0.1:9", grammar='root ::= "a"')
+    assert code == 1
+    assert shows(err, "errors.servers.unreachable", address="http://127.0.0.1:9")
+
+
+def test_a_text_that_no_tokens_spell_is_compared_with_no_server(model, llama_server, monkeypatch, capsys):
+    monkeypatch.setenv(KEY_VARIABLE, llama_server.key)
+    given = ("mask", "--model", "any", "--server", llama_server.address, "--text", "A")
+    code, _, err = run(capsys, *given, grammar='root ::= "A" [0-9]')
+    assert code == 2
+    assert shows(err, "cli.mask.no_spelling")
