@@ -9,11 +9,12 @@ from functools import lru_cache, reduce
 from app.catalogue import ui_text
 from engine.decoding.values import Candidate, Chat, Finish, Position
 from engine.matching.byte_descriptions import Ranges, byte_prose
-from engine.source.number_format import duration, percent, percent_brief, percent_column
+from engine.source.number_format import UNKNOWN, duration, percent, percent_between, percent_brief, percent_column
 from engine.vocabulary.visible import visible
 
 __all__ = [
     "MINUS",
+    "UNKNOWN",
     "alternatives",
     "candidate_text",
     "change_column",
@@ -24,6 +25,7 @@ __all__ = [
     "in_line",
     "megabytes",
     "percent",
+    "percent_between",
     "percent_brief",
     "percent_column",
     "prompt_text",
@@ -59,8 +61,10 @@ def characters(ranges: Ranges) -> str:
     return unmarked(_RANGE.sub(r"\1", byte_prose(ranges)))
 
 
-def change_column(before: float, after: float) -> str:
-    """Return the difference of two probabilities in percentage points, with its sign."""
+def change_column(before: float | None, after: float | None) -> str:
+    """Return the difference of two probabilities in percentage points, with its sign; a sign for unknown ones."""
+    if before is None or after is None:
+        return UNKNOWN
     points = (after - before) * 100
     digits = f"{abs(points):.1f}"
     if digits == "0.0":

@@ -83,8 +83,10 @@ class IntakeDialog(QDialog):
     Signals:
         read_wanted(IntakeRequest): read these texts.
         chosen(CopiedFailure): diagnose this.
+        table_wanted(text): show the requests of these lines as a table.
     """
 
+    table_wanted = Signal(str)
     read_wanted = Signal(IntakeRequest)
     chosen = Signal(CopiedFailure)
 
@@ -187,6 +189,8 @@ class IntakeDialog(QDialog):
         self._show_summary(found, tuple(answer.intake.kinds))
         if question is not None:
             self._add_question(question)
+        if answer.requests > 1:
+            self._offer_table(answer.requests)
         for remark in answer.remarks[:_MOST_REMARKS]:
             self._add_remark(remark)
         if len(answer.remarks) > _MOST_REMARKS:
@@ -272,6 +276,14 @@ class IntakeDialog(QDialog):
         self._answers[question.id] = option
         self.text.setFocus()
         self._read()
+
+    def _offer_table(self, count: int) -> None:
+        banner = self._say(ui_text("dialogs.intake.requests", count=count), "hint")
+        banner.add_control(push_button(ui_text("dialogs.intake.table"), clicked=self._show_table))
+
+    def _show_table(self) -> None:
+        super().accept()
+        self.table_wanted.emit(self.text.toPlainText())
 
     def _show_tools(self, found: CopiedFailure) -> None:
         """Offer the grammars of a request with several ones; that of the called tool is chosen."""

@@ -18,7 +18,7 @@ from enum import IntEnum
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.catalogue import ui_text
-from app.display_text import candidate_text, change_column, percent, percent_column
+from app.display_text import UNKNOWN, candidate_text, change_column, percent, percent_between, percent_column
 from app.models.rows import rest_of_row
 from app.theme.labels import plain_text
 from app.workers.requests.engine_masks import EngineMask, MaskCell
@@ -69,13 +69,13 @@ FIGURES = ">99.99%"
 
 COLUMNS: dict[CandidateColumn, ColumnSpec] = {
     CandidateColumn.RANK: ColumnSpec(
-        text=lambda c: f"{c.rank:,}",
-        key=lambda c: (c.rank,),
+        text=lambda c: UNKNOWN if c.rank is None else f"{c.rank:,}",
+        key=lambda c: (_rank(c),),
         sample=lambda size: f"{max(size, _SMALLEST_SAMPLE):,}",
     ),
     CandidateColumn.TOKEN: ColumnSpec(
         text=candidate_text,
-        key=lambda c: (candidate_text(c).casefold(), c.rank),
+        key=lambda c: (candidate_text(c).casefold(), _rank(c)),
         sample=lambda _size: "0" * 9,
     ),
     CandidateColumn.ID: ColumnSpec(
@@ -86,18 +86,18 @@ COLUMNS: dict[CandidateColumn, ColumnSpec] = {
     ),
     CandidateColumn.PROBABILITY: ColumnSpec(
         text=lambda c: f"{percent_column(c.p)} → {masked_text(c)}",
-        key=lambda c: (max(c.p, c.p_masked), -c.rank),
+        key=lambda c: (weight(c), -_rank(c)),
         sample=lambda _size: FIGURES * 2 + "0" * 10,
     ),
     CandidateColumn.CHANGE: ColumnSpec(
         text=lambda c: change_column(c.p, c.p_masked),
-        key=lambda c: (c.p_masked - c.p, -c.rank),
+        key=lambda c: (-math.inf if c.p is None or c.p_masked is None else c.p_masked - c.p, -_rank(c)),
         sample=lambda _size: "Change",
         hidden_first=3,
     ),
     CandidateColumn.STATE: ColumnSpec(  # the model names and sorts the states, which depend on the drawing
         text=lambda c: NOTHING if not c.allowed else ui_text("models.candidates.fragment.end") if c.is_eos else "",
-        key=lambda c: (c.rank,),
+        key=lambda c: (_rank(c),),
         sample=lambda _size: "State",
         hidden_first=1,
     ),
@@ -328,7 +328,7 @@ class CandidateModel(QAbstractTableModel):
         """Sort key: state numbers ascending, after candidates without a state, before states that are not drawn."""
         name = self.state_text(candidate)
         number = int(name) if name.isdecimal() else math.inf if candidate.allowed and not candidate.is_eos else -1
-        return number, -candidate.rank
+        return number, -_rank(candidate)
 
 
 def title(column: CandidateColumn) -> str:
@@ -342,30 +342,67 @@ def _no_state(_candidate: Candidate) -> None:
     """Return None: no automaton is drawn."""
 
 
+def _rank(candidate: Candidate) -> float:
+    """Return the rank for sorting: an unknown one is below all others."""
+    return math.inf if candidate.rank is None else candidate.rank
+
+
+def weight(candidate: Candidate) -> float:
+    """Return the larger probability of a candidate, before or after the mask; -1 if it is unknown.
+
+    What a probability after the mask is at least counts if it is unknown.
+    """
+    if candidate.p is None:
+        return -1.0
+    masked = candidate.p_masked
+    if masked is None:
+        masked = candidate.masked_bounds.low if candidate.masked_bounds else 0.0
+    return max(candidate.p, masked)
+
+
 def peak_of(candidates: Iterable[Candidate]) -> float:
-    """Return the largest probability among candidates, before or after the mask."""
-    return max((max(c.p, c.p_masked) for c in candidates), default=0.0)
+    """Return the largest known probability among candidates, before or after the mask."""
+    return max(0.0, max(map(weight, candidates), default=0.0))
 
 
 def tool_tip(candidate: Candidate) -> str:
     """Return all facts about a candidate, one per line."""
     token, p = candidate_text(candidate), percent(candidate.p)
-    lines = [ui_text("models.candidates.tip.token", token=token, token_id=candidate.token_id, rank=candidate.rank)]
+    named = {"token": token, "token_id": candidate.token_id}
+    if candidate.rank is None:
+        lines = [ui_text("models.candidates.tip.token_without_rank", **named)]
+    else:
+        lines = [ui_text("models.candidates.tip.token", **named, rank=candidate.rank)]
     if candidate.token:
         lines.append(ui_text("models.candidates.tip.bytes", bytes=candidate.token.hex(" ")))
     if candidate.allowed:
-        lines.append(ui_text("generation.chip.model", p=p, masked=percent(candidate.p_masked)))
+        bounds = candidate.masked_bounds
+        masked = percent(candidate.p_masked) if bounds is None else percent_between(*bounds)
+        lines.append(ui_text("generation.chip.model", p=p, masked=masked))
         lines.append(ui_text("models.candidates.tip.sampled", p=percent(candidate.p_sampled)))
         lines.append(ui_text("models.candidates.tip.take"))
     else:
         lines.append(ui_text("models.candidates.tip.masked", p=p))
         lines.append(ui_text("models.candidates.tip.why"))
+    if candidate.p is None:
+        lines.insert(1, ui_text("models.candidates.tip.unknown", most=percent(candidate.p_most)))
+    elif candidate.masked_bounds is not None:
+        lines.insert(1, ui_text("models.candidates.tip.bounds"))
     return "\n".join(lines)
 
 
 def masked_text(candidate: Candidate) -> str:
-    """Return the probability after the mask for its column; a dash if the token is masked."""
-    return percent_column(candidate.p_masked) if candidate.allowed else NOTHING
+    """Return the probability after the mask for its column; a dash if the token is masked.
+
+    Of an unknown one, it is what it is at least, if that is known.
+    """
+    if not candidate.allowed:
+        return NOTHING
+    bounds = candidate.masked_bounds
+    if bounds is None or bounds.low == 0:
+        return percent_column(candidate.p_masked)
+    low, high = map(percent_column, bounds)
+    return low if low == high else f"≥{low.removeprefix('>')}"
 
 
 def _alignment(column: int) -> Qt.AlignmentFlag:

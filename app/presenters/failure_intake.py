@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.commands import command
@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 
 
 class FailureIntake(QObject):
-    """The handler of "Paste what failed…"."""
+    """The handler of "Paste what failed…".
+
+    Signals:
+        table_wanted(text): show the requests of these lines as a table.
+    """
+
+    table_wanted = Signal(str)
 
     def __init__(
         self,
@@ -74,10 +80,12 @@ class FailureIntake(QObject):
         dialog = IntakeDialog(self._session.document.title, self._window)
         judge = self._session.worker_pool.judge
         dialog.read_wanted.connect(lambda request: judge.ask(request, dialog).then(dialog.show_answer))
-        dialog.chosen.connect(self._take)
+        dialog.chosen.connect(self.take)
+        dialog.table_wanted.connect(self.table_wanted)
         return dialog
 
-    def _take(self, found: CopiedFailure) -> None:
+    def take(self, found: CopiedFailure) -> None:
+        """Open the grammar of a failed request as a document, and check its output."""
         if found.constraint is not None and not self._open_request(found):
             return
         if found.has_evidence or found.constraint is not None:

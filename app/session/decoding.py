@@ -29,11 +29,13 @@ from app.workers.requests.decode import (
     Back,
     Begin,
     DecodeView,
+    FollowRecord,
     Force,
     GoTo,
     ModelSummary,
     OpenModel,
     OpenOutput,
+    OpenRecord,
     PipelineRefused,
     Restart,
     RestoreTrace,
@@ -55,6 +57,7 @@ from app.workers.requests.scoring import ScoreOutput
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
+from engine.diagnosis.case import FailureCase
 
 
 def share_request(path: str, document: Document, *, is_own: bool, as_bundle: bool = False) -> ShareTrace:
@@ -78,6 +81,8 @@ STOPPED_BY: dict[type, str] = {
     Restart: "restart",
     GoTo: "go_to",
     OpenOutput: "open_output",
+    OpenRecord: "open_output",
+    FollowRecord: "record",
     SetPrompt: "prompt",
     SetPipeline: "pipeline",
     SampleMany: "sample_many",
@@ -137,7 +142,7 @@ class Decoding(QObject):
         self._spec = ""
         self._grammar: SetGrammar | None = None
         self._first_revision = 0  # of the open document; views of older grammars belong to the document before
-        self._to_restore: RestoreTrace | None = None
+        self._to_restore: RestoreTrace | OpenRecord | None = None
         self._made_with = ModelPart()  # the model that an opened document names, until one is in use
         self._opening_steps = 0
         self._next_move: Back | GoTo | None = None  # submitted once the current one is answered
@@ -360,6 +365,19 @@ class Decoding(QObject):
         self._archive_unrestored()
         self._send(OpenOutput(ids))
 
+    def open_record(self, case: FailureCase) -> None:
+        """Make the tokens of a log the current trace, once the model and the grammar of the document are there."""
+        self._begin_move(OpenRecord)
+        self._archive_unrestored()
+        self._to_restore = OpenRecord(case)
+        self._restore_if_ready()
+
+    def follow_record(self) -> None:
+        """Take the next token of a log, which ends a run; while one is being taken, do nothing."""
+        self._begin_move(FollowRecord)
+        if not self._waits_for(FollowRecord):
+            self._send(FollowRecord())
+
     def step_when_ready(self, count: int) -> None:
         """Take some steps as soon as there is a model and a grammar; used at the first start."""
         self._opening_steps = count
@@ -517,7 +535,10 @@ class Decoding(QObject):
         """Archive a trace that could not be restored, since the user continues without it."""
         if self._to_restore is None:
             return
-        trace, self._to_restore = self._to_restore.trace, None
+        request, self._to_restore = self._to_restore, None
+        if isinstance(request, OpenRecord):
+            return
+        trace = request.trace
         content = self._document.content
         steps = {node.id: node.step for node in trace.nodes}
         if trace.path:

@@ -11,12 +11,14 @@ from app.jobs import JobGroup
 from app.workers.protocol import Failed, Progress, WorkerRequest
 from app.workers.requests.engines import (
     CompareEngines,
+    CompareMasks,
     EngineList,
     EnginesAnswer,
     FindSmallest,
     FuzzAnswer,
     FuzzSchema,
     ListEngines,
+    MasksAnswer,
     SmallestAnswer,
 )
 
@@ -31,6 +33,7 @@ class Engines(QObject):
         listed(EngineList): the installed engines.
         reduced(SmallestAnswer), reduction_progressed(Progress): the smallest grammar on which an engine still fails.
         fuzzed(FuzzAnswer), fuzz_progressed(Progress): the comparison of a schema with `jsonschema`.
+        masks_compared(MasksAnswer), masks_progressed(Progress): where the masks of engines differ.
         failed(Failed): a job hit a bug.
     """
 
@@ -41,6 +44,8 @@ class Engines(QObject):
     reduction_progressed = Signal(Progress)
     fuzzed = Signal(FuzzAnswer)
     fuzz_progressed = Signal(Progress)
+    masks_compared = Signal(MasksAnswer)
+    masks_progressed = Signal(Progress)
     failed = Signal(Failed)
 
     def __init__(self, group: JobGroup, parent: QObject) -> None:
@@ -78,6 +83,15 @@ class Engines(QObject):
     def cancel_fuzz(self) -> None:
         """Cancel the comparison with `jsonschema`."""
         self._cancel(FuzzSchema)
+
+    def compare_masks(self, request: CompareMasks) -> None:
+        """Request where the masks of engines differ; replaces an older request."""
+        lost = MasksAnswer(request, error=ui_text("session.lost.engines"))
+        self._ask(request, self.masks_compared, self.masks_progressed, lost)
+
+    def cancel_masks(self) -> None:
+        """Cancel the comparison of masks."""
+        self._cancel(CompareMasks)
 
     def _cancel(self, kind: type) -> None:
         self._group.cancel(lambda request: isinstance(request, kind))

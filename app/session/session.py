@@ -37,6 +37,7 @@ from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import (
     DecodeView,
     OpenModel,
+    OpenRecord,
     RestoreTrace,
     RunBaseline,
     SampleMany,
@@ -152,6 +153,7 @@ _ACTIVITIES: tuple[tuple[type, str], ...] = (
     (CompareSpellings, "tokenizations"),
     (ListIndex, "tokens"),
     (RestoreTrace, "restore"),
+    (OpenRecord, "restore"),
     (ExportRequest, "export"),
     (ShareTrace, "share"),
     (CompileRequest, "compile"),

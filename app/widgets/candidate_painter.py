@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QStaticText
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QStaticText
 
 from app import theme
 from app.display_text import candidate_text, percent_column
@@ -30,6 +30,7 @@ Role = theme.Role
 PADDING = 8
 _BAR, _BAR_GAP = 5.0, 2.0
 _LEAST_BAR = 0.75  # shorter bars are noise: the number is enough
+_LEAST_HATCHED = 12.0  # the width of the hatching of an unknown number, which may be as small as any
 _MARK = 3.0  # the width of the bar beside a row that differs
 _MOST_KEPT = 2_048  # number of cached text layouts
 
@@ -72,6 +73,8 @@ class _Style:
     outline: QPen
     filling: QColor
     masked: QColor
+    unknown: QBrush
+    unknown_masked: QBrush
     differing: QColor
     selection: QColor
     hover: QColor
@@ -107,6 +110,8 @@ class CandidatePainter:
             outline=QPen(outline, 1),
             filling=mix(theme.colour(Role.PANEL), outline, 0.18),
             masked=theme.colour(Role.BAR_MASKED),
+            unknown=QBrush(outline, Qt.BrushStyle.Dense4Pattern),
+            unknown_masked=QBrush(theme.colour(Role.BAR_MASKED), Qt.BrushStyle.Dense4Pattern),
             differing=theme.colour(Role.WARNING),
             selection=theme.colour(Role.SELECTION),
             hover=theme.colour(Role.HOVER),
@@ -232,18 +237,28 @@ class CandidatePainter:
         return layout
 
     def _paint_bars(self, painter: QPainter, rows: Sequence[CandidateRow], left: float, right: float) -> None:
-        """Draw the axis, the model's probabilities as outlines, and the bars after the mask."""
+        """Draw the axis, the model's probabilities as outlines, and the bars after the mask.
+
+        What is unknown is hatched: up to the largest value that it may have.
+        """
         left, right = left + self._figure_width + PADDING, right - self._figure_width - PADDING / 2
         height, available = self.row_height, right - left - 1
         painter.setPen(self._style.axis)
         painter.drawLine(QLineF(left + 0.5, rows[0].top, left + 0.5, rows[-1].top + height))  # rows have no gaps
         outlines, fillings = list[QRectF](), list[QRectF]()
         for row in rows:
-            top = round(row.top + height / 2 - _BAR - _BAR_GAP / 2) + 0.5
-            if length := self._length(row.candidate.p, available):
+            candidate, top = row.candidate, round(row.top + height / 2 - _BAR - _BAR_GAP / 2) + 0.5
+            lower, masked = top + _BAR + _BAR_GAP - 0.5, candidate.p_masked
+            if candidate.p is None:
+                length = max(self._length(candidate.p_most, available), _LEAST_HATCHED)
+                painter.fillRect(QRectF(left + 1, top - 0.5, length, _BAR), self._style.unknown)
+            elif length := self._length(candidate.p, available):
                 outlines.append(QRectF(left + 1.5, top, max(length - 1, 1.0), _BAR - 1))
-            if row.candidate.allowed and (length := self._length(row.candidate.p_masked, available)):
-                fillings.append(QRectF(left + 1, top + _BAR + _BAR_GAP - 0.5, length, _BAR))
+            if (bounds := candidate.masked_bounds) is not None:
+                masked, most = bounds.low, max(self._length(bounds.high, available), _LEAST_HATCHED)
+                painter.fillRect(QRectF(left + 1, lower, most, _BAR), self._style.unknown_masked)
+            if candidate.allowed and masked is not None and (length := self._length(masked, available)):
+                fillings.append(QRectF(left + 1, lower, length, _BAR))
         if outlines:
             painter.setPen(self._style.outline)
             painter.setBrush(self._style.filling)

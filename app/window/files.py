@@ -30,6 +30,7 @@ from app.session import Notification, Session
 from app.settings import BYTE_MODEL, FIRST_MODEL, Settings
 from app.storage import exists
 from app.theme.labels import plain_text
+from engine.diagnosis.batch.entries import LINE_SUFFIXES
 from engine.diagnosis.private_texts import without_secrets
 
 if TYPE_CHECKING:
@@ -230,16 +231,19 @@ def file_of(data: QMimeData) -> Path | None:
 _OPENING_STEPS = 3
 
 
-def _with_request(document: DocumentFile, request: PastedRequest, constraint: RequestConstraint) -> DocumentFile:
+def _with_request(
+    document: DocumentFile, request: PastedRequest, constraint: RequestConstraint, *, has_chat: bool = False
+) -> DocumentFile:
     """Return a document with a grammar of a request, and its prompt and settings.
 
     Args:
         document: the document.
         request: the request.
         constraint: one of its grammars.
+        has_chat: whether the model has a chat template; if not, the messages are one text.
     """
     grammar = msgspec.structs.replace(request.grammar(constraint, document.grammar), text=constraint.text)
-    prompt = request.prompt(has_chat=False)
+    prompt = request.prompt(has_chat=has_chat)
     pipeline = document.pipeline
     return msgspec.structs.replace(
         document,
@@ -256,10 +260,12 @@ class Files(QObject):
 
     Signals:
         intake_wanted(Path): a file was dropped that is neither a document nor a grammar.
+        log_wanted(paths): a folder, or a file of JSON lines, was dropped.
         long_opened(text): a grammar was opened that is too long to be read as a request here.
     """
 
     intake_wanted = Signal(Path)
+    log_wanted = Signal(tuple)
     long_opened = Signal(str)
 
     def __init__(self, session: Session, settings: Settings, window: QWidget) -> None:
@@ -348,20 +354,30 @@ class Files(QObject):
         spec = self._session.decoding.spec or self._settings.preferences.model
         return BYTE_MODEL if spec == FIRST_MODEL else spec
 
-    def open_failure(self, failure: CopiedFailure) -> bool:
-        """Open the grammar and the settings of a failed request as a new document; return whether the user agreed."""
+    def open_failure(self, failure: CopiedFailure, *, as_chat: bool = False) -> bool:
+        """Open the grammar and the settings of a failed request as a new document; return whether the user agreed.
+
+        Args:
+            failure: the request.
+            as_chat: whether its messages stay messages, if the model has a chat template.
+        """
         constraint = failure.constraint
         if constraint is None or not self.may_leave():
             return False
         model = ModelPart(spec=self.model_for_failure())
         title = constraint.tool or ui_text("window.files.failure")
         document = DocumentFile(title=title, model=model)
-        self._document.replace(_with_request(document, failure.request, constraint), modified=True)
+        known = self._session.decoding.view.model
+        has_chat = as_chat and known is not None and known.spec == model.spec and known.has_chat
+        content = _with_request(document, failure.request, constraint, has_chat=has_chat)
+        self._document.replace(content, modified=True)
         return True
 
     def open_dropped(self, path: Path) -> None:
-        """Open a file that was dropped on the window, instead of the document; the intake reads other kinds."""
-        if not file.is_grammar(path) and not file.is_document(path):
+        """Open a file that was dropped on the window, instead of the document; dialogs read other kinds."""
+        if path.is_dir() or path.suffix.lower() in LINE_SUFFIXES:
+            self.log_wanted.emit((path,))
+        elif not file.is_grammar(path) and not file.is_document(path):
             self.intake_wanted.emit(path)
         elif self.may_leave():
             self.open(path)
@@ -413,7 +429,7 @@ class Files(QObject):
             self._document.replace(found.document, path)
         return found.document is not None
 
-    @command("file.gallery", "Ctrl+G", place=(1, 4), icon="ph.squares-four")
+    @command("file.gallery", "Ctrl+G", place=(1, 5), icon="ph.squares-four")
     def open_gallery(self) -> GalleryDialog:
         """Open the gallery; a chosen example replaces the document."""
         from app.dialogs.gallery_dialog import GalleryDialog  # start-up time: the dialog is built when first shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from app.panes.generation.presenter import GenerationPresenter
 from app.presenters.exporting import Exporting, Sharing
 from app.presenters.failure_intake import FailureIntake
 from app.presenters.grammar_edits import GrammarEdits
+from app.presenters.log_replay import LogReplay
 from app.presenters.output_check import OutputCheck
 from app.presenters.reduction import Reductions
 from app.presenters.schema_fuzz import SchemaFuzz
@@ -79,6 +81,9 @@ class MainWindow(QMainWindow):
         self.sharing = Sharing(session, self)
         self.output_check = OutputCheck(session, lambda text: self.panes.view("tests").add_text(text), self)
         self.failure_intake = FailureIntake(session, self.files.open_failure, self.output_check, self)
+        self.log_replay = LogReplay(
+            session, self.failure_intake.take, partial(self.files.open_failure, as_chat=True), self
+        )
         self.exporting = Exporting(session, self)
         self.tokenizer_audits = TokenizerAudits(session, self)
         self.reductions = Reductions(session, self)
@@ -102,7 +107,7 @@ class MainWindow(QMainWindow):
         self._connect_signals()
         for owner in (self.files, self.sharing, self.exporting, self.output_check, self.failure_intake, self.tour):
             self.commands.add(owner)
-        for handler in (self.tokenizer_audits, self.reductions, self.grammar_edits):
+        for handler in (self.tokenizer_audits, self.reductions, self.grammar_edits, self.log_replay):
             self.commands.add(handler)
         self.commands.add(self.schema_fuzz, session.document.changed, session.document.replaced)
         self.commands.add(FocusCommands(self.panes, self))
@@ -247,6 +252,8 @@ class MainWindow(QMainWindow):
         session.links.closing_wanted.connect(lambda: self.notation_menu.choose_additional("closed"))
         session.notification_withdrawn.connect(self.banners.withdraw)
         self.files.intake_wanted.connect(self.failure_intake.open_file)
+        self.files.log_wanted.connect(self.log_replay.open_paths)
+        self.failure_intake.table_wanted.connect(self.log_replay.open_text)
         self.output_check.smallest_wanted.connect(self.reductions.open)
         self.notation_menu.intake_wanted.connect(self.failure_intake.open_text)
         self.files.long_opened.connect(self.notation_menu.read_long)

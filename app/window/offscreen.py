@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from app.catalogue import ui_text
 from app.window.main_window import MainWindow
 from engine.decoding.values import Step, Trace
-from engine.source.number_format import percent_column
+from engine.source.number_format import percent_between, percent_column
 from engine.vocabulary.visible import visible
 
 _STEPS = 3
@@ -83,7 +83,14 @@ def _lines(trace: Trace) -> list[str]:
 
 
 def _line(step: Step) -> str:
-    p, masked, z = (percent_column(p) if step.was_queried else "–" for p in (step.p, step.p_masked, step.z))
+    p, masked = (percent_column(p) if step.was_queried else "–" for p in (step.p, step.p_masked))
+    z = (
+        "–"
+        if step.z_range is None
+        else percent_column(step.z)
+        if step.z_bounds is None
+        else percent_between(*step.z_bounds)
+    )
     return f"{_shown(step):<16}{p:>9}{masked:>10}{z:>9}"
 
 

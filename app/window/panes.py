@@ -10,6 +10,7 @@ from app.panes import (
     automaton,
     breakpoints,
     editor,
+    engines,
     forced,
     generation,
     probabilities,
@@ -34,6 +35,7 @@ PANES = (
     timeline.PANE,
     breakpoints.PANE,
     forced.PANE,
+    engines.PANE,
 )
 """The panes in the order of their tabs; those of other distributions follow."""
 

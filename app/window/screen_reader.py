@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.catalogue import ui_text
-from app.display_text import end_text, percent, token_text, unmarked
+from app.display_text import end_text, percent_between, token_text, unmarked
 from app.session import Notification, Session
 from app.widgets.accessibility import announce
 from app.workers.requests.decode import DecodeView
@@ -79,8 +79,8 @@ def announcement(view: DecodeView) -> str:
     allowed, total = position.allowed, position.vocabulary_size
     if position.finish is not None:
         state = end_text(position)
-    elif position.z is not None and view.has_model:
-        mass = percent(position.z)
+    elif (z := position.z_range) is not None and view.has_model:
+        mass = percent_between(*z)
         state = ui_text("window.screen_reader.allowed_mass", allowed=allowed, total=total, mass=mass)
     else:
         state = ui_text("window.status.allowed", allowed=allowed, total=total)

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QStatusBar
 from app import theme
 from app.catalogue import ui_text
 from app.commands import set_tip
-from app.display_text import characters, duration, end_text, percent
+from app.display_text import characters, duration, end_text, percent_between
 from app.session import CompiledGrammarView
 from app.theme.buttons import close_button
 from app.theme.labels import plain_text
@@ -150,8 +150,8 @@ class StatusLine(QStatusBar):
         else:
             counts = ui_text("window.status.allowed", allowed=position.allowed, total=position.vocabulary_size)
             z = ""
-            if position.z is not None and view.has_model:
-                z = ui_text("window.status.z", percent=percent(position.z))
+            if (mass := position.z_range) is not None and view.has_model:
+                z = ui_text("window.status.z", percent=percent_between(*mass))
             mask = ui_text("window.status.fragment.mask", duration=duration(position.mask_us / 1e6))
             self._fields.set_parts(_ALLOWED, counts, z, mask)
         self._fields.set_parts(_EOS, _end(position, drawn, live), _context_left(view, position))

@@ -41,15 +41,18 @@ from app.workers.grammar_position import PositionReader
 from app.workers.loop import Emit, Handler, Job, handles, handles_in_thread
 from app.workers.protocol import Refusal, WorkerRequest, sentence
 from app.workers.queries import QueryHandler, force, shown_prompt, summary_of, why
+from app.workers.recording import opened_record, record_position
 from app.workers.requests.decode import (
     Back,
     Begin,
     DecodeView,
+    FollowRecord,
     Force,
     GoTo,
     ModelSummary,
     OpenModel,
     OpenOutput,
+    OpenRecord,
     PipelineRefused,
     PositionNotice,
     RefusedStage,
@@ -88,7 +91,20 @@ if TYPE_CHECKING:
     from engine.decoding.session.session import SavePoint
     from engine.models import LogitSource
 
-_MOVES = (SetGrammar, Begin, SetPrompt, Take, Force, Back, Restart, GoTo, OpenOutput, RestoreTrace)
+_MOVES = (
+    SetGrammar,
+    Begin,
+    SetPrompt,
+    Take,
+    Force,
+    Back,
+    Restart,
+    GoTo,
+    OpenOutput,
+    OpenRecord,
+    FollowRecord,
+    RestoreTrace,
+)
 """Requests that change the position or the rules: a run stops again at the breakpoint that it stopped at."""
 
 A = TypeVar("A")
@@ -291,6 +307,21 @@ class DecodeHandler(Handler):
         session.restore(trace)
         return self._view(archived=archived)
 
+    @handles(OpenRecord)
+    def _open_record(self, request: OpenRecord, _job: Job) -> DecodeView:
+        """Replace the trace by the tokens of a log, before the first of them; the old trace is archived."""
+        session = self._state.need_session()
+        trace, note = opened_record(request.case, session)
+        archived = self._shown_branch()
+        session.restore(trace)
+        return self._view(archived=archived, note=note)
+
+    @handles(FollowRecord)
+    def _follow_record(self, _request: FollowRecord, _job: Job) -> DecodeView:
+        session = self._state.need_session()
+        session.follow_record()
+        return self._view()
+
     def _use_sampler(self, settings: SamplerSettings) -> None:
         if self._state.session is not None:
             self._state.session.set_sampler(settings)
@@ -441,6 +472,8 @@ class DecodeHandler(Handler):
             pipeline_error=_sentence_of(state.pipeline_error),
             dead_end=dead_end,
         )
+        if session is not None and position is not None and not position.is_remembered:
+            view = replace(view, record=record_position(session))
         return self._with_grammar_position(view)
 
     def _with_grammar_position(self, view: DecodeView) -> DecodeView:

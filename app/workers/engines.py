@@ -11,12 +11,14 @@ import multiprocessing
 from typing import TYPE_CHECKING
 
 from app.catalogue import ui_text
+from app.workers.comparing import compared_masks
 from app.workers.diagnosing import diagnosed_case
 from app.workers.engine_masks import EngineMasksHandler
 from app.workers.loop import Handler, Job, handles
 from app.workers.protocol import sentence
 from app.workers.requests.engines import (
     CompareEngines,
+    CompareMasks,
     EngineList,
     EngineRow,
     EnginesAnswer,
@@ -25,6 +27,7 @@ from app.workers.requests.engines import (
     FuzzRow,
     FuzzSchema,
     ListEngines,
+    MasksAnswer,
     SmallestAnswer,
 )
 from app.workers.requests.equivalence import CompareGrammars, GrammarsAnswer
@@ -41,7 +44,7 @@ from engine.notations import NOTATIONS
 from engine.notations.json_schema.json_tree import JsonTextError
 from engine.peers.adapter import OWN
 from engine.peers.prefixes import accepted_prefixes, installed_peers
-from engine.peers.registry import find_peers
+from engine.peers.registry import PEERS, find_peers
 from engine.source import CancelledError, EngineError, GrammarError
 
 if TYPE_CHECKING:
@@ -64,7 +67,9 @@ class EnginesHandler(Handler):
     @handles(ListEngines)
     def _list(self, request: ListEngines, _job: Job) -> EngineList:
         found = installed_peers(request.notation)
-        return EngineList(request.notation, tuple((one.name, one.version or "") for one in found if one.name != OWN))
+        installed = tuple((one.name, one.version or "") for one in found if one.name != OWN)
+        absent = (one for one in PEERS if one.version is None and request.notation in one.notations)
+        return EngineList(request.notation, installed, tuple((one.name, one.distribution) for one in absent))
 
     @handles(CompareEngines)
     def _compare(self, request: CompareEngines, job: Job) -> EnginesAnswer:
@@ -117,6 +122,17 @@ class EnginesHandler(Handler):
             raise
         except EngineError as error:
             return GrammarsAnswer(request, error=sentence(error).rstrip("."))
+
+    @handles(CompareMasks)
+    def _compare_masks(self, request: CompareMasks, job: Job) -> MasksAnswer:
+        try:
+            return compared_masks(request, job.cancel)
+        except CancelledError:
+            raise
+        except GrammarError:
+            return MasksAnswer(request, error=ui_text("workers.judge.fix_first"))
+        except EngineError as error:
+            return MasksAnswer(request, error=sentence(error).rstrip("."))
 
     @handles(FuzzSchema)
     def _fuzz(self, request: FuzzSchema, job: Job) -> FuzzAnswer:

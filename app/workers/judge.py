@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast
 
 from app.catalogue import capitalised, ui_text
+from app.workers.batches import BatchHandler
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
 from app.workers.loop import Handler, Job, handles
 from app.workers.protocol import sentence
@@ -33,6 +34,7 @@ from app.workers.requests.judge import (
     SuggestRequest,
 )
 from engine.compile import compile_grammar
+from engine.diagnosis.batch.entries import count_of_records
 from engine.diagnosis.intake import (
     IntakeError,
     as_pasted_text,
@@ -85,7 +87,7 @@ class StringTestHandler(Handler):
     """Judges and suggests test strings; keeps the last grammar and the result for each text."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(BatchHandler())
         self._request: CompileRequest | None = None
         self._grammar: CompiledGrammar | None = None
         self._automata: RuleAutomata | None = None
@@ -271,7 +273,8 @@ class StringTestHandler(Handler):
             intake = read_intake([request.data], dict(request.answers))
         except IntakeError as error:
             return IntakeAnswer(request, text=text, error=f"{sentence(error)}.")
-        return IntakeAnswer(request, intake, remarks_of(intake.case), call_grammars(intake.case), text)
+        count = count_of_records(as_pasted_text(request.data))
+        return IntakeAnswer(request, intake, remarks_of(intake.case), call_grammars(intake.case), text, count)
 
 
 def passed(dfa: ByteDfa, text: bytes) -> frozenset[tuple[int, int]]:

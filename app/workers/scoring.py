@@ -52,7 +52,8 @@ class ScoreHandler:
         output = _output(question, vocabulary)
         try:
             case, found = diagnosed_case(question, request.compiled, output, token_source, zones, job.cancel)
-            scored = score_output(_with_prompt(case, session), found, model, prompt=request.prompt, cancel=job.cancel)
+            case = _with_prompt(case, session)
+            scored = score_output(case, found, model, prompt=request.prompt, vocabulary=vocabulary, cancel=job.cancel)
         except CancelledError:
             raise
         except EngineError as error:

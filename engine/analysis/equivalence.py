@@ -15,6 +15,8 @@ Two walks exist:
   shortest first as in `schema_automaton.pushdown.completion`). So it is exact for schemas that nest without bound.
   Where the text itself decides (`uniqueItems`), the path is dropped, and the first walk takes over.
 
+Beyond the bound of a walk, random ones look for the differences that are missing (`random_walks`).
+
 The equivalence of recursive rules is undecidable in general, but an edit of their layout, comments, names or order is
 none of the language: rules that are written alike are equal without a walk.
 
@@ -24,12 +26,14 @@ Bytes are tried in the order of their legibility, so that a text is one that a p
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.analysis.language_comparison import LanguageComparison
+from engine.analysis.random_walks import differing_texts
 from engine.automata.actions import NEEDS_TEXT, POP, decode
 from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.automata.completion_search import LEGIBLE
@@ -47,6 +51,7 @@ EXACT_EFFORT: Final = 1_000_000
 """The pairs that are visited by default if they have an end; most take less than a tenth of a millisecond."""
 
 _EFFORT_WITH_TEXT: Final = 2_000  # configurations that differ by a text have no end, and take a millisecond each
+_EFFORT_AT_FIRST: Final = 500  # of a walk that may have no end, before random walks
 _REPORT_EVERY: Final = 64
 _ENDED: Final = -1  # instead of a frame: the value has ended, and the lexer state is the number of its ending
 
@@ -129,17 +134,27 @@ def _label(node: Node) -> tuple[object, ...]:
 def _walk(first: CompiledGrammar, second: CompiledGrammar, effort: int | None, cancel: CancelToken) -> _PairWalk:
     """Return the finished walk that knows most about two grammars."""
     one, two = first.automaton, second.automaton
-    if not all(side.start == DEAD or _has_frames(side) for side in (one, two)):
-        has_end = first.is_regular and second.is_regular
-        return _ConfigurationPairs(one, two, effort or (EXACT_EFFORT if has_end else BOUNDED_EFFORT), cancel)
-    walk = _FramePairs(one, two, effort or EXACT_EFFORT, cancel)
-    if walk.is_complete or not walk.needs_text:
-        return walk
-    other = _ConfigurationPairs(one, two, min(effort or EXACT_EFFORT, _EFFORT_WITH_TEXT), cancel)
-    # What was found over frames may be longer than the texts that a bounded walk over configurations reaches.
-    other.texts = [mine if known is None else known for known, mine in zip(other.texts, walk.texts, strict=True)]
-    other.n_visited += walk.n_visited
-    return other
+    pairs, limit = _ConfigurationPairs(one, two, cancel), effort or BOUNDED_EFFORT
+    found: list[tuple[int, bytes]] = []
+    if all(side.start == DEAD or _has_frames(side) for side in (one, two)):
+        frames = _FramePairs(one, two, effort or EXACT_EFFORT, cancel)
+        if frames.is_complete:
+            return frames
+        if not frames.needs_text:
+            frames.add_longer([*differing_texts(one, two, cancel)])
+            return frames
+        found += ((side, text) for side, text in enumerate(frames.texts) if text is not None)
+        pairs.n_visited = frames.n_visited
+        limit = frames.n_visited + min(limit, _EFFORT_WITH_TEXT)
+    elif first.is_regular and second.is_regular:
+        pairs.run(effort or EXACT_EFFORT)
+        return pairs
+    pairs.run(min(limit, pairs.n_visited + _EFFORT_AT_FIRST))
+    if not pairs.is_complete:  # before the walk may fill an automaton up to its limit
+        found += differing_texts(one, two, cancel)
+        pairs.run(limit)
+        pairs.add_longer(found)
+    return pairs
 
 
 def _has_frames(automaton: ByteAutomaton) -> bool:
@@ -148,7 +163,7 @@ def _has_frames(automaton: ByteAutomaton) -> bool:
 
 
 class _PairWalk:
-    """A finished walk over pairs of states.
+    """A walk over pairs of states.
 
     Attributes:
         texts: a shortest text that only the first automaton accepts, and one that only the second accepts.
@@ -163,6 +178,12 @@ class _PairWalk:
         self.is_complete = False
         self.length = 0
         self._one, self._two, self._cancel = one, two, cancel
+
+    def add_longer(self, texts: Sequence[tuple[int, bytes]]) -> None:
+        """Add texts that were found otherwise, each with the number of the automaton that accepts it, where none is."""
+        for side in (0, 1):
+            if self.texts[side] is None:
+                self.texts[side] = min((text for of, text in texts if of == side), key=len, default=None)
 
     def _visit(self, effort: int) -> bool:
         """Count a pair and return True; return False if there were enough."""
@@ -187,7 +208,7 @@ class _ConfigurationPairs(_PairWalk):
     Pairs are numbered in the order of the texts that reach them, shortest first, then by the legibility of their bytes.
     """
 
-    def __init__(self, one: ByteAutomaton, two: ByteAutomaton, effort: int, cancel: CancelToken) -> None:
+    def __init__(self, one: ByteAutomaton, two: ByteAutomaton, cancel: CancelToken) -> None:
         super().__init__(one, two, cancel)
         classes: dict[tuple[int, int], int] = {}
         for byte in LEGIBLE:
@@ -196,19 +217,22 @@ class _ConfigurationPairs(_PairWalk):
         self._pairs: list[tuple[int, int]] = []
         self._numbers: dict[tuple[int, int], int] = {}
         self._reached_from: list[tuple[int, int, int]] = []  # the predecessor, the byte after it, and the length
+        self._next = 0
         self._reach((one.start, two.start), -1, 0, 0)
-        number = 0
-        while number < len(self._pairs):
-            left, right = self._pairs[number]
-            self.length = self._reached_from[number][2]
+
+    def run(self, effort: int) -> None:
+        """Go on until that many pairs were visited, or none is left."""
+        while self._next < len(self._pairs):
+            left, right = self._pairs[self._next]
+            self.length = self._reached_from[self._next][2]
             if self._is_needed(left, right):
                 if not self._visit(effort):
                     return
                 try:
-                    self._expand(number, left, right)
+                    self._expand(self._next, left, right)
                 except LimitExceededError:
                     return
-            number += 1
+            self._next += 1
         self.is_complete = True
 
     def _expand(self, number: int, left: int, right: int) -> None:
@@ -216,8 +240,10 @@ class _ConfigurationPairs(_PairWalk):
         other = self._two.row(right) if right != DEAD else [DEAD] * self._two.n_classes
         checkpoint(4 + len(self._moves) // 4)
         length = self._reached_from[number][2] + 1
-        pairs = {(row[i], other[j]): byte for i, j, byte in reversed(self._moves)}  # the first byte for each pair
-        for pair, byte in reversed(pairs.items()):
+        pairs: dict[tuple[int, int], int] = {}
+        for i, j, byte in self._moves:
+            pairs.setdefault((row[i], other[j]), byte)
+        for pair, byte in pairs.items():
             if pair not in self._numbers:
                 self._reach(pair, number, byte, length)
 

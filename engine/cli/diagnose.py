@@ -123,7 +123,14 @@ def _scored(
     """Return the scores of the output under a model, or by its response; None if they cannot be computed."""
     has_weights = model is not None and text_encoder_of(model) is not None
     try:
-        return score_output(case, found, model if has_weights else None, prompt=arguments.prompt, cancel=cancel)
+        return score_output(
+            case,
+            found,
+            model if has_weights else None,
+            prompt=arguments.prompt,
+            vocabulary=None if model is None else model.vocabulary,
+            cancel=cancel,
+        )
     except CancelledError:
         raise
     except EngineError as error:

@@ -37,6 +37,7 @@ COMMANDS: Final = (
     "test",
     "fuzz",
     "bench",
+    "diff",
     "probe-keywords",
     "probe",
 )

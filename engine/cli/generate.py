@@ -119,6 +119,7 @@ def _step(step: Step) -> dict[str, object]:
         "p": step.p if step.was_queried else None,
         "p_masked": step.p_masked if step.was_queried else None,
         "z": step.z if step.was_queried else None,
+        **({} if step.z_bounds is None else {"z_low": step.z_bounds.low, "z_high": step.z_bounds.high}),
         "allowed": step.allowed,
         "forced": step.forced,
         "origin": step.origin,

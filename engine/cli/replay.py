@@ -11,9 +11,11 @@ from engine.cli.inputs import compile_argument, load_source, read_file
 from engine.cli.output import ProgressLine, location_of, show
 from engine.cli.zones import add_zone_options, has_zones, zoned_grammar
 from engine.compile import CompiledGrammar, compile_grammar
+from engine.diagnosis.intake import IntakeError, PastedText, TextKind, read_failure
+from engine.diagnosis.scores.recorded_tokens import recorded_saved_trace
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_saved, replay_text
 from engine.diagnosis.verdicts.verdict import CompletionBudget, Failure, Verdict, VerdictOutcome, parse_token_ids
-from engine.document.saved_traces import read_saved_trace
+from engine.document.saved_traces import SavedTrace, read_saved_trace
 from engine.models.text_encoder import read_text_encoder, text_encoder_of
 from engine.source import CancelToken, EngineError, SourceText
 from engine.source.catalogue import catalogue_text
@@ -103,7 +105,7 @@ def _replayed(
             grammar, arguments.ids, token_source, budget=budget, finish=finish, advise=advise, cancel=cancel
         )
     if arguments.trace is not None:
-        saved = read_saved_trace(read_file(arguments.trace, stdin=True), arguments.trace)
+        saved = _saved_trace(read_file(arguments.trace, stdin=True), arguments.trace, token_source)
         finish = finish or saved.finish
         return replay_saved(grammar, saved, token_source, budget=budget, finish=finish, cancel=cancel)
     data = arguments.text.encode() if arguments.text is not None else read_file(arguments.text_file, stdin=True)
@@ -117,6 +119,24 @@ def _replayed(
         data = data[: found.legal]
         return replay_text(grammar, data, token_source, budget=budget, finish=finish, advise=advise, cancel=cancel)
     return found
+
+
+def _saved_trace(data: bytes, name: str, token_source: TokenSource | None) -> SavedTrace:
+    """Return the tokens of a document, of a saved generation, or of the response of a server.
+
+    Raises:
+        EngineError: the file is none of these, or its tokens are not known.
+    """
+    try:
+        return read_saved_trace(data, name)
+    except EngineError as no_trace:
+        try:
+            case = read_failure([PastedText(data, TextKind.RESPONSE)])
+        except IntakeError:
+            raise no_trace from None
+        if not case.ids and not case.scores:
+            raise no_trace from None
+    return recorded_saved_trace(case, None if token_source is None else token_source.vocabulary)
 
 
 def _in_words(found: Verdict) -> list[str]:

@@ -64,8 +64,6 @@ def score_lines(scored: ScoredOutput) -> list[str]:
         return []
     count = len(scored.scores)
     lines = ["", catalogue_text(f"cli.diagnose.scores.{scored.origin}", count=count)]
-    if scored.is_masked:
-        lines.append(catalogue_text("cli.diagnose.scores.masked"))
     if scored.left_out:
         lines.append(catalogue_text("cli.diagnose.scores.left_out", count=scored.left_out))
     heads = [catalogue_text(f"cli.diagnose.column.{name}") for name in _COLUMNS]

@@ -6,6 +6,7 @@ allowed ones, and every EOS token. This needs no full sort: the cut is found by 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from itertools import islice
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from engine.decoding.processors import Logits
 from engine.decoding.processors.logits import below_kth_best, kth_best
 from engine.decoding.sampler import Decision
-from engine.decoding.values import Candidate, TopToken, TopTokens
+from engine.decoding.values import Bounds, Candidate, TopToken, TopTokens, Unknown, masked_bounds, masked_share
 from engine.vocabulary import Vocabulary
 
 TOP = 256
@@ -49,7 +50,12 @@ def best(logits: Logits, count: int) -> Ids:
 
 
 def table(decision: Decision, vocabulary: Vocabulary) -> tuple[Candidate, ...]:
-    """Return the rows of the table by rank: the model's top tokens, the best allowed ones, all EOS tokens."""
+    """Return the rows of the table by rank: the model's top tokens, the best allowed ones, all EOS tokens.
+
+    Unknown tokens come last, by id: the first allowed ones, as many as there would be of the best ones.
+    """
+    if decision.unknown is not None and decision.unknown.left:
+        return _partial_table(decision, vocabulary)
     first = best(decision.logits, _FIRST)
     best_allowed = first[decision.allowed[first]][:BEST_ALLOWED]
     if best_allowed.shape[0] < BEST_ALLOWED:  # else they are in `first`
@@ -57,11 +63,25 @@ def table(decision: Decision, vocabulary: Vocabulary) -> tuple[Candidate, ...]:
         best_allowed = allowed[best(decision.logits[allowed], BEST_ALLOWED)]
     ends = np.fromiter((i for i in vocabulary.eos_ids if i < decision.logits.shape[0]), dtype=np.int64)
     ids = by_rank(np.unique(np.concatenate((first[:TOP], best_allowed, ends))), decision.logits)
-    return _rows(decision, ids, _ranks(decision.logits, ids, first), vocabulary)
+    return _rows(decision, ids, _ranks(decision.logits, ids, first).tolist(), vocabulary)
+
+
+def _partial_table(decision: Decision, vocabulary: Vocabulary) -> tuple[Candidate, ...]:
+    known = _known_by_rank(decision)
+    allowed = known[decision.allowed[known]][:BEST_ALLOWED]
+    unknown = np.flatnonzero(np.isnan(decision.logits) & decision.allowed)[: BEST_ALLOWED - allowed.shape[0]]
+    ends = np.fromiter((i for i in vocabulary.eos_ids if i < decision.logits.shape[0]), dtype=np.int64)
+    ids = np.unique(np.concatenate((known[:TOP], allowed, unknown, ends)))
+    return rows(decision, by_rank(ids, decision.logits), vocabulary)
+
+
+def _known_by_rank(decision: Decision) -> Ids:
+    """Return the ids of the known tokens that have a probability, by rank."""
+    return by_rank(np.flatnonzero(decision.logits > -np.inf), decision.logits)
 
 
 def by_rank(ids: Ids, logits: Logits) -> Ids:
-    """Sort ids by their logits, the lower id first among ties."""
+    """Sort ids by their logits, unknown ones last, the lower id first among ties."""
     return np.asarray(ids[np.lexsort((ids, -logits[ids]))], dtype=np.int64)
 
 
@@ -110,45 +130,71 @@ def rows(decision: Decision, ids: Ids, vocabulary: Vocabulary) -> tuple[Candidat
         ids: int64[n].
         vocabulary: the vocabulary of the ids.
     """
-    return _rows(decision, ids, ranks(decision.logits, ids), vocabulary)
+    if decision.unknown is None or not decision.unknown.left:
+        return _rows(decision, ids, ranks(decision.logits, ids).tolist(), vocabulary)
+    # The rank of a token that was asked for by name is unknown: some that are unknown may be more probable.
+    listed = _known_by_rank(decision)[: decision.unknown.listed]
+    rank_of = {token_id: rank for rank, token_id in enumerate(listed.tolist(), 1)}
+    return _rows(decision, ids, [rank_of.get(token_id) for token_id in ids.tolist()], vocabulary)
 
 
-def _rows(decision: Decision, ids: Ids, ranks_of_ids: Ids, vocabulary: Vocabulary) -> tuple[Candidate, ...]:
+def _rows(
+    decision: Decision, ids: Ids, ranks_of_ids: Iterable[int | None], vocabulary: Vocabulary
+) -> tuple[Candidate, ...]:
     listed, tokens, size = ids.tolist(), vocabulary.tokens, vocabulary.size
     # A stage that leaves no token to draw leaves no distribution either, although masks allow some.
     p_masked = np.zeros_like(decision.p_masked) if decision.emptied_by else decision.p_masked
-    numbers = (decision.p, p_masked, decision.p_sampled, decision.allowed)
+    numbers = [of_all[ids].tolist() for of_all in (decision.p, p_masked, decision.p_sampled)]
+    more: list[list[object]] = []
+    if decision.unknown is not None:
+        bounds = _masked_bounds(numbers[0], numbers[1], decision.unknown)
+        numbers = [[None if math.isnan(p) else p for p in column] for column in numbers]
+        more = [[decision.unknown.most] * len(listed), bounds]
     return tuple(
         map(
             Candidate,
             listed,
             [tokens[token_id] if token_id < size else None for token_id in listed],
             [vocabulary.special.get(token_id, "") for token_id in listed],
-            ranks_of_ids.tolist(),
-            *(of_all[ids].tolist() for of_all in numbers),
+            ranks_of_ids,
+            *numbers,
+            decision.allowed[ids].tolist(),
             [token_id in vocabulary.eos_ids for token_id in listed],
+            *more,
         )
     )
 
 
+def _masked_bounds(p: list[float], p_masked: list[float], unknown: Unknown) -> list[object]:
+    """Return the bounds of each unknown probability after the mask; None for a known one."""
+    ranges = (Bounds(0.0, unknown.most) if math.isnan(before) else Bounds(before, before) for before in p)
+    return [
+        masked_bounds(before, unknown.z) if math.isnan(after) else None
+        for before, after in zip(ranges, p_masked, strict=True)
+    ]
+
+
 def top_candidates(by_rank: Iterable[Candidate]) -> tuple[TopToken, ...]:
     """Return the first candidates in the form that a step stores."""
-    return tuple(TopToken(c.token_id, c.token, c.name, c.p, c.allowed) for c in islice(by_rank, KEPT))
+    known = ((c, c.p) for c in by_rank if c.p is not None)
+    return tuple(TopToken(c.token_id, c.token, c.name, p, c.allowed) for c, p in islice(known, KEPT))
 
 
 def stored_top(by_rank: Iterable[Candidate]) -> TopTokens:
-    """Pack the model's first `TOP` tokens in the form that a step stores."""
-    best_ones = [candidate for candidate in by_rank if candidate.rank <= TOP]
+    """Pack the model's first `TOP` tokens, as far as they are known, in the form that a step stores."""
+    best_ones = [candidate for candidate in by_rank if candidate.rank is not None and candidate.rank <= TOP]
     ids = np.array([candidate.token_id for candidate in best_ones], dtype="<i4")
     return TopTokens(ids.tobytes(), np.array([candidate.p for candidate in best_ones], dtype="<f4").tobytes())
 
 
-def remembered(kept: TopTokens, z: float, allowed: NDArray[np.bool_], vocabulary: Vocabulary) -> tuple[Candidate, ...]:
+def remembered(
+    kept: TopTokens, z: float | None, allowed: NDArray[np.bool_], vocabulary: Vocabulary
+) -> tuple[Candidate, ...]:
     """Return the candidates that a step stored, under a mask.
 
     Args:
         kept: the stored tokens.
-        z: the allowed mass at that step.
+        z: the allowed mass at that step; None if unknown.
         allowed: bool[V], the mask.
         vocabulary: the vocabulary of the ids.
 
@@ -170,7 +216,7 @@ def remembered(kept: TopTokens, z: float, allowed: NDArray[np.bool_], vocabulary
         )
         for rank, (token_id, given) in enumerate(zip(ids, p, strict=True), 1)
         for is_allowed in (0 <= token_id < allowed.shape[0] and bool(allowed[token_id]),)
-        for masked in (min(1.0, given / z) if is_allowed and z > 0 else 0.0,)
+        for masked in (masked_share(given, z) if is_allowed else 0.0,)
     )
 
 
@@ -208,7 +254,7 @@ def _found(text: str, vocabulary: Vocabulary, logits: Logits) -> list[int]:
     for i, name in vocabulary.special.items():
         if (c := _closeness(wanted, name.encode())) < closeness.get(i, 3):
             closeness[i] = c
-    return sorted(closeness, key=lambda i: (closeness[i], -logits[i], i))
+    return sorted(closeness, key=lambda i: (closeness[i], np.isnan(logits[i]), -logits[i], i))
 
 
 def _closeness(wanted: bytes, token: bytes) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.decoding.values import Unknown
 from engine.matching.explanation import Explanation
 from engine.source import EngineError
 from engine.source.catalogue import catalogue_text
@@ -73,6 +74,26 @@ class RemovedError(EngineError):
     def __init__(self, stage: str, why: str) -> None:
         super().__init__("errors.decoding.removed", stage=stage, why=why)
         self.stage, self.why = stage, why
+
+
+class UnknownDrawError(EngineError):
+    """A token cannot be drawn, since the source returned a part of its distribution.
+
+    Args:
+        name: the name of the source.
+        unknown: what it leaves unknown.
+        beyond: the stage that the source cannot apply, if it can draw.
+
+    Attributes:
+        stage: the stage that prevents the draw; empty if none does.
+    """
+
+    def __init__(self, name: str, unknown: Unknown, beyond: str = "") -> None:
+        self.stage = beyond or unknown.stopped_at
+        key = "beyond" if beyond else "stage" if self.stage else "draw"
+        fields = {"stage": self.stage} if self.stage else {}
+        size = unknown.known + unknown.left
+        super().__init__(f"errors.decoding.partial.{key}", name=name, known=unknown.known, size=size, **fields)
 
 
 class ZoneError(EngineError):

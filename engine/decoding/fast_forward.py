@@ -8,7 +8,7 @@ model is queried.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +33,7 @@ def fast_forward_tokens(
     *,
     taken: Sequence[int] = (),
     encode: TextEncoder | None = None,
-    query: Callable[[], Query] | None = None,
+    query: Callable[[Collection[int]], Query] | None = None,
     most_taken_back: int = MOST_TAKEN_BACK,
     most_calls: int = MOST_CALLS,
     json_read: bytes | None = None,
@@ -159,7 +159,7 @@ class FastForward:
             self.strategy,
             taken=taken,
             encode=self._encode,
-            query=lambda: query_after(self._model, [*session.prompt_ids, *taken]),
+            query=lambda named: query_after(self._model, [*session.prompt_ids, *taken], named),
             most_taken_back=min(MOST_TAKEN_BACK, _replaceable(session)),
             most_calls=self._most_calls,
             json_read=json_read(session),
@@ -194,5 +194,5 @@ def _only_token(matcher: Matcher) -> Path:
     return (int(at[0]) * 32 + word.bit_length() - 1,) if word.bit_count() == 1 else ()
 
 
-def _no_model() -> Query:
+def _no_model(_named: Collection[int]) -> Query:
     raise ValueError("a strategy that does not declare `queries_model` queries no model")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,14 +22,15 @@ def count_first_bytes(
     Args:
         allowed: bool[V], the mask.
         vocabulary: the vocabulary of the ids.
-        p: float[W], W >= V, the model's probabilities before masking.
+        p: float[W], W >= V, the model's probabilities before masking; NaN where unknown.
     """
     ids = np.flatnonzero(allowed)
     first = _first_bytes(vocabulary)[ids]
     counts = np.bincount(first, minlength=_NO_BYTE)[:_NO_BYTE]
-    masses: tuple[float, ...] = ()
+    masses: tuple[float | None, ...] = ()
     if p is not None:
-        masses = tuple(np.bincount(first, weights=p[ids], minlength=_NO_BYTE)[:_NO_BYTE].tolist())
+        summed = np.bincount(first, weights=p[ids], minlength=_NO_BYTE)[:_NO_BYTE].tolist()
+        masses = tuple(None if math.isnan(mass) else mass for mass in summed)
     return FirstBytes(tuple(counts.tolist()), masses)
 
 

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
 from engine.decoding.fast_forward import FastForward
@@ -27,7 +31,7 @@ from engine.decoding.values import (
     StopRule,
 )
 from engine.models import LogitSource
-from engine.models.source import Logits, Message
+from engine.models.source import DrawSettings, DrawsTokens, Logits, Message, PricesTokens
 from engine.models.text_encoder import text_encoder_of
 from engine.models.uniform import UniformSource
 from engine.source import CancelToken
@@ -156,8 +160,14 @@ def sample_many(  # noqa: PLR0913 - those of `generate`, and the seeds
             finish=finish,
             matches=finish is not Finish.DEAD_END and _matches(session),
             tokens=len(session.steps),
-            least_z=None if has_no_model else min((step.z for step in session.steps if step.was_queried), default=None),
+            least_z=None if has_no_model else _least_z(session.steps),
         )
+
+
+def _least_z(steps: Sequence[Step]) -> float | None:
+    masses = [step.z for step in steps if step.was_queried]
+    known = [z for z in masses if z is not None]
+    return min(known, default=None) if len(known) == len(masses) else None
 
 
 def _matches(session: DecodeSession) -> bool:
@@ -168,8 +178,13 @@ def _matches(session: DecodeSession) -> bool:
     return session.is_accepting and language.fullmatch(session.output)
 
 
+def counted(source: LogitSource, timings: dict[tuple[int, ...], float] | None = None) -> CountedSource:
+    """Wrap a source; see `CountedSource`."""
+    return (_CountedDraws if isinstance(source, DrawsTokens) else CountedSource)(source, timings)
+
+
 class CountedSource:
-    """A logit source that counts calls; its other attributes are those of the wrapped source.
+    """A logit source that counts calls; its other attributes are those of the wrapped source. See `counted`.
 
     Args:
         source: the wrapped source.
@@ -188,6 +203,7 @@ class CountedSource:
         self.name, self.fingerprint = source.name, source.fingerprint
         self.vocabulary, self.width = source.vocabulary, source.width
         self.context_length, self.chat_template = source.context_length, source.chat_template
+        self.most_priced = source.most_priced if isinstance(source, PricesTokens) else 0
         self.calls, self.seconds, self.waited = 0, 0.0, 0.0
 
     def logits(self, ids: Sequence[int]) -> Logits:
@@ -201,6 +217,12 @@ class CountedSource:
             self.waited += waited
             self.seconds += self._timings.setdefault(tuple(ids), waited)
 
+    def price(self, ids: Sequence[int], token_ids: Sequence[int]) -> Logits:
+        """Return the log-probabilities of tokens; see `PricesTokens`."""
+        assert isinstance(self.source, PricesTokens)
+        with self._counted():
+            return self.source.price(ids, token_ids)
+
     def encode(self, text: str) -> list[int]:
         """Encode a text; see `LogitSource`."""
         return self.source.encode(text)
@@ -208,6 +230,27 @@ class CountedSource:
     def encode_chat(self, messages: Sequence[Message], assistant_prefix: str = "") -> list[int]:
         """Encode a chat; see `LogitSource`."""
         return self.source.encode_chat(messages, assistant_prefix)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            waited = time.perf_counter() - started
+            self.calls += 1
+            self.waited += waited
+            self.seconds += waited
+
+
+class _CountedDraws(CountedSource):
+    """A counted source that draws."""
+
+    def draw(self, ids: Sequence[int], allowed: NDArray[np.bool_], settings: DrawSettings) -> int:
+        """Draw a token; see `DrawsTokens`."""
+        assert isinstance(self.source, DrawsTokens)
+        with self._counted():
+            return self.source.draw(ids, allowed, settings)
 
 
 def generate_fast_forward(  # noqa: PLR0913 - those of `generate`, the strategy and the clock
@@ -240,11 +283,11 @@ def generate_fast_forward(  # noqa: PLR0913 - those of `generate`, the strategy 
     Raises:
         CancelledError, EmptyMaskError, InvariantError, ModelError: as `generate`.
     """
-    counted = CountedSource(model, timings)
+    source = counted(model, timings)
     started = time.perf_counter()
     session = DecodeSession(
         grammar,
-        counted,
+        source,
         prompt=prompt,
         sampler=sampler,
         max_tokens=max_tokens,
@@ -252,7 +295,7 @@ def generate_fast_forward(  # noqa: PLR0913 - those of `generate`, the strategy 
         kept_logits=1,
         pipeline=replace(pipeline, forced=strategy),
     )
-    fast_forward = FastForward(counted, strategy, encode=text_encoder_of(model))
+    fast_forward = FastForward(source, strategy, encode=text_encoder_of(model))
     while session.finish is None:
         fast_forward.advance(session)
         if cancel is not None:
@@ -262,11 +305,11 @@ def generate_fast_forward(  # noqa: PLR0913 - those of `generate`, the strategy 
     return FastForwardGeneration(
         generation,
         fast_forward.strategy,
-        counted.calls,
+        source.calls,
         unasked,
         fast_forward.taken_back,
-        counted.seconds,
-        time.perf_counter() - started - counted.waited + counted.seconds,
+        source.seconds,
+        time.perf_counter() - started - source.waited + source.seconds,
     )
 
 

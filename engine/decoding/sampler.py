@@ -20,7 +20,7 @@ from engine.decoding.pipeline_settings import sampler_values
 from engine.decoding.processors import Logits, Masking, Shape, log_sum_exp, mask, sanitise, softmax
 from engine.decoding.processors.logits import mass_of, padded
 from engine.decoding.stages import STAGES
-from engine.decoding.values import SamplerSettings, StageEffect
+from engine.decoding.values import SamplerSettings, StageEffect, Unknown
 
 Allowed = NDArray[np.bool_]
 
@@ -31,6 +31,9 @@ _SURE_MASS = 1e-6  # an allowed mass above this is accurate enough to divide by
 @dataclass(frozen=True, slots=True, eq=False)
 class Decision:
     """The three distributions of a step; W is the larger of the widths of logits and vocabulary.
+
+    `engine.decoding.partial` computes those of a source that returns a part of its distribution: what is unknown is
+    NaN in `logits`, `p`, `p_masked`, `p_sampled` and the stages, and None for `z` and `kl`.
 
     Attributes:
         logits: the model's, float64[W], without NaN or `+inf`.
@@ -43,6 +46,7 @@ class Decision:
         stages: the name of every enabled stage, and the logits after it, float64[W].
         masked: the logits after the mask, float64[W].
         emptied_by: the stage that left nothing although something is allowed; empty if none did.
+        unknown: what the source leaves unknown; None if it returned its full distribution.
     """
 
     logits: Logits
@@ -50,19 +54,20 @@ class Decision:
     p: Logits
     p_masked: Logits
     p_sampled: Logits
-    z: float
-    kl: float
+    z: float | None
+    kl: float | None
     stages: tuple[tuple[str, Logits], ...]
     masked: Logits
     emptied_by: str = ""
+    unknown: Unknown | None = None
 
     @property
     def wanted_id(self) -> int:
         """The model's top token; the lowest id among ties."""
-        return int(np.argmax(self.logits))
+        return int(np.argmax(self.logits) if self.unknown is None else np.nanargmax(self.logits))
 
     def draw(self, seed: int, index: int) -> int:
-        """Return the token that the sampler takes at this step.
+        """Return the token that the sampler takes at this step; only if `p_sampled` is known.
 
         Raises:
             ValueError: nothing is allowed.

@@ -21,10 +21,12 @@ class StepOrigin(StrEnum):
     """Why a step took its token."""
 
     SAMPLER = "sampler"
+    SOURCE = "source"  # the server drew it under the mask, since it returns a part of its distribution
     USER = "user"  # the user chose an allowed token
     FORCED_BY_USER = "forced by the user"  # against the grammar
     REPLAYED = "replayed"  # from an output that was made elsewhere: the model was not asked
     FAST_FORWARDED = "fast-forwarded"  # part of a forced run: the model was not asked
+    RECORDED = "recorded"  # from a log, with the probabilities that the server reported
 
 
 class Finish(StrEnum):
@@ -108,30 +110,55 @@ class Chat:
     assistant_prefix: str = ""
 
 
+class Bounds(NamedTuple):
+    """Bounds of a number that is not known exactly, both included."""
+
+    low: float
+    high: float
+
+
+def masked_share(p: float, z: float | None) -> float | None:
+    """Return the probability of an allowed token after the mask, given that before it and the allowed mass."""
+    if z is None:
+        return None
+    return min(1.0, p / z) if z > 0 else 0.0
+
+
+def masked_bounds(p: Bounds, z: Bounds) -> Bounds:
+    """Return bounds of the probability of an allowed token after the mask, given those of it before and of the mass."""
+    return Bounds(p.low / z.high if z.high > 0 else 0.0, min(1.0, p.high / z.low) if z.low > 0 else 1.0)
+
+
 class Candidate(NamedTuple):
     """One row of the candidate table: a plain tuple, since hundreds are sent to the window with every step.
+
+    A source that returns a part of its distribution leaves the rest unknown: None, never 0. See `Unknown`.
 
     Attributes:
         token_id: the id in the vocabulary.
         token: its bytes; None if it is no text.
         name: the name of a special token, else empty.
-        rank: 1 for the model's top token.
-        p: the model's probability, before the mask and the sampler.
-        p_masked: the probability after the mask: `p / z` if allowed, else 0.
-        p_sampled: the probability with which the sampler would draw it.
+        rank: 1 for the model's top token; None if unknown.
+        p: the model's probability, before the mask and the sampler; None if unknown.
+        p_masked: the probability after the mask: `p / z` if allowed, else 0; None if `p` or `z` is unknown.
+        p_sampled: the probability with which the sampler would draw it; None if unknown.
         allowed: whether the grammar allows it here.
         is_eos: whether it ends the generation.
+        p_most: an upper bound of `p`, if that is unknown.
+        masked_bounds: bounds of `p_masked`, if that is unknown.
     """
 
     token_id: int
     token: bytes | None
     name: str
-    rank: int
-    p: float
-    p_masked: float
-    p_sampled: float
+    rank: int | None
+    p: float | None
+    p_masked: float | None
+    p_sampled: float | None
     allowed: bool
     is_eos: bool
+    p_most: float = 1.0
+    masked_bounds: Bounds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +203,54 @@ class StageEffect:
         left: how many can be drawn after it.
         mass: the probability of the removed tokens before it.
         moved: how much probability moved, removed mass included: the total variation distance, 0 to 1.
+
+    A number is None if it depends on what the source leaves unknown.
     """
 
     name: str
-    removed: int
+    removed: int | None
+    left: int | None
+    mass: float | None
+    moved: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """What a source leaves unknown at a position, if it returns a part of its distribution.
+
+    Attributes:
+        known: the number of tokens whose probability is known.
+        left: the number of the others.
+        listed: the number of those that are the most probable of all; the others were asked for by name.
+        mass: bounds of the probability of all unknown tokens together.
+        most: the largest probability that one of them may have.
+        z: bounds of the allowed mass.
+        entropy: bounds of the entropy of the model's distribution, nats.
+        stopped_at: the first stage whose effect depends on what is unknown; empty if none does.
+        can_sample: whether a token can be drawn without the source.
+    """
+
+    known: int
     left: int
-    mass: float
-    moved: float
+    listed: int
+    mass: Bounds
+    most: float
+    z: Bounds
+    entropy: Bounds
+    stopped_at: str = ""
+    can_sample: bool = True
+
+
+class RecordedProbability(NamedTuple):
+    """The probability that a log has of a token.
+
+    Attributes:
+        p: the probability.
+        is_masked: whether it is from behind the mask.
+    """
+
+    p: float
+    is_masked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,25 +260,29 @@ class Step:
     Attributes:
         token_id, token, name: the token taken, as in `Candidate`.
         p, p_masked: as in `Candidate`.
-        z: the allowed mass before the mask, 0 to 1.
+        z: the allowed mass before the mask, 0 to 1; None if unknown.
         allowed: the number of tokens that the grammar allowed.
         forced: whether it allowed only one.
         wanted_id: the model's top token at this step.
         origin: why the token was taken; if the model was not queried (`was_queried`), the probabilities, `z` and
             `wanted_id` mean nothing.
         configuration: the automaton's configuration after it.
-        entropy: the entropy of the model's distribution, nats; None in documents from before it was stored.
+        entropy: the entropy of the model's distribution, nats; None if unknown, and in documents from before it was
+            stored.
         mask_us, logits_ms: as in `Position`; None likewise.
         top: the model's top tokens at this step, best first, as displayed; empty likewise.
         kept: more of them, to show the step's candidates again before the model is queried; None likewise.
+        z_bounds: bounds of the allowed mass, if `z` is unknown; None otherwise.
+        recorded: the probability of the token in the log that the trace was opened from, also once the present model
+            was queried there; None in other traces, and if the log has none.
     """
 
     token_id: int
     token: bytes | None
     name: str
-    p: float
-    p_masked: float
-    z: float
+    p: float | None
+    p_masked: float | None
+    z: float | None
     allowed: int
     forced: bool
     wanted_id: int
@@ -221,6 +293,24 @@ class Step:
     logits_ms: float | None = None
     top: tuple[TopToken, ...] = field(default=(), hash=False)  # steps are hashed often
     kept: TopTokens | None = field(default=None, hash=False, repr=False)
+    z_bounds: Bounds | None = None
+    recorded: RecordedProbability | None = None
+
+    @property
+    def z_range(self) -> Bounds | None:
+        """The allowed mass, or its bounds; None if the model was not queried."""
+        if not self.was_queried:
+            return None
+        return self.z_bounds if self.z is None else Bounds(self.z, self.z)
+
+    @property
+    def masked_range(self) -> Bounds | None:
+        """The probability after the mask, or its bounds; None if nothing is known of it."""
+        if self.p_masked is not None:
+            return Bounds(self.p_masked, self.p_masked)
+        if self.p is None or self.z_range is None:
+            return None
+        return masked_bounds(Bounds(self.p, self.p), self.z_range)
 
     @property
     def was_queried(self) -> bool:
@@ -306,11 +396,11 @@ class FirstBytes:
 
     Attributes:
         counts: 256 numbers of tokens.
-        masses: 256 probabilities before the mask; empty if the model is not queried.
+        masses: 256 probabilities before the mask, None where unknown; empty if the model is not queried.
     """
 
     counts: tuple[int, ...]
-    masses: tuple[float, ...] = ()
+    masses: tuple[float | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +414,7 @@ class Position:
         allowed: the number of tokens that the grammar allows.
         vocabulary_size: the number of tokens of the vocabulary.
         z: the allowed mass before the mask, 0 to 1; the mask removes 1 - z. It is None, as are `kl` and the entropies,
-            if the model is not queried.
+            if the model is not queried, or if the source leaves it unknown: then `unknown` has bounds.
         kl: the divergence of the masked distribution from the model's, in nats: `-ln z`, computed in logarithms, so
             finite even if z underflows; infinite if the model gives the allowed tokens no mass at all.
         forced: whether only one token is allowed.
@@ -354,6 +444,7 @@ class Position:
             candidates have no probability after the mask.
         first_bytes: the tokens that the grammar alone allows; None without a grammar, outside of zones, and after a
             token was forced against it.
+        unknown: what the source leaves unknown; None if it returned its full distribution, or is not queried.
     """
 
     output: bytes
@@ -383,17 +474,27 @@ class Position:
     is_remembered: bool = False
     emptied_by: str = ""
     first_bytes: FirstBytes | None = None
+    unknown: Unknown | None = None
+
+    @property
+    def z_range(self) -> Bounds | None:
+        """The allowed mass, or its bounds; None if the model is not queried."""
+        if self.z is not None:
+            return Bounds(self.z, self.z)
+        return None if self.unknown is None else self.unknown.z
 
     def __reduce__(self) -> tuple[Callable[..., Position], tuple[object, ...]]:
         """Pickle plain values, and the candidates by column: there are hundreds, and objects are slow to create."""
         values = list(_VALUES_OF_POSITION(self))
-        values[_CANDIDATES] = tuple(zip(*self.candidates, strict=True))
+        columns = tuple(zip(*self.candidates, strict=True))
+        values[_CANDIDATES] = columns[:_N_KNOWN_COLUMNS] if self.unknown is None else columns
         return _position_of, tuple(values)
 
 
 _FIELDS_OF_POSITION = [of.name for of in fields(Position)]
 _VALUES_OF_POSITION = attrgetter(*_FIELDS_OF_POSITION)
 _CANDIDATES = _FIELDS_OF_POSITION.index("candidates")
+_N_KNOWN_COLUMNS = Candidate._fields.index("p_most")  # those after it have their defaults if nothing is unknown
 
 
 def _position_of(*values: Any) -> Position:
@@ -430,7 +531,7 @@ class SampleOutcome:
         finish: how it ended.
         matches: whether it is a complete match.
         tokens: the number of its tokens.
-        least_z: the lowest allowed mass of a step; None if no model was queried.
+        least_z: the lowest allowed mass of a step; None if no model was queried, or one of them is unknown.
     """
 
     seed: int

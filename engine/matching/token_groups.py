@@ -26,8 +26,8 @@ class TokenGroup:
 
     Attributes:
         count: the number of tokens.
-        mass: their total probability before masking; None without a model.
-        examples: the ids of some, the most probable first; without probabilities the shortest first.
+        mass: their total probability before masking; None without a model, or if one of them is unknown.
+        examples: the ids of some, the most probable first, unknown ones last; without probabilities the shortest first.
     """
 
     count: int
@@ -42,7 +42,7 @@ def token_groups(matcher: Matcher, p: Probabilities = None, most_advances: int |
 
     Args:
         matcher: the matcher, at the current step.
-        p: float[W], W >= V, the model's probabilities before masking.
+        p: float[W], W >= V, the model's probabilities before masking; NaN where unknown.
         most_advances: the number of steps of the automaton that may be computed; None for no limit.
 
     Raises:
@@ -67,11 +67,16 @@ def token_groups(matcher: Matcher, p: Probabilities = None, most_advances: int |
 
 def _group(matcher: Matcher, ids: npt.NDArray[np.integer], p: Probabilities) -> TokenGroup:
     tokens = matcher.vocabulary.tokens
-    ranks = np.array([len(tokens[one] or b"") for one in ids.tolist()]) if p is None else -p[ids]
+    mass = None
+    if p is None:
+        ranks = np.array([len(tokens[one] or b"") for one in ids.tolist()])
+    else:
+        total = float(p[ids].sum())
+        mass, ranks = None if np.isnan(total) else total, np.nan_to_num(-p[ids], nan=0.0)
     if len(ids) > EXAMPLES:
         is_near = ranks <= np.partition(ranks, EXAMPLES - 1)[EXAMPLES - 1]
         near, ranks = ids[is_near], ranks[is_near]
     else:
         near = ids
     shown = near[np.lexsort((near, ranks))][:EXAMPLES]
-    return TokenGroup(len(ids), None if p is None else float(p[ids].sum()), tuple(shown.tolist()))
+    return TokenGroup(len(ids), mass, tuple(shown.tolist()))

@@ -137,10 +137,11 @@ class LogitSource(Protocol):
         - the known entries are natural log-probabilities under the whole vocabulary, before any mask, temperature or
           penalty, so the unknown tokens have the mass `1 - sum(exp(known))` together;
         - the known tokens are the most probable ones: none that is unknown is more probable than any of them;
-        - at least one entry is known.
+        - at least one is known.
 
-        An id that the model cannot produce is `-inf`, not unknown. A model whose own arithmetic yields NaN is no
-        partial source: it returns `-inf` there. What is unknown can be asked for: see `PricesTokens`, `DrawsTokens`.
+        An id that the model cannot produce is `-inf`, not unknown, and counts with none of them. A model whose own
+        arithmetic yields NaN is no partial source: it returns `-inf` there. What is unknown can be asked for: see
+        `PricesTokens`, `DrawsTokens`.
 
         Raises:
             ModelError: there are more ids than the context length, or the memory is exhausted.

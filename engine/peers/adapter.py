@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, files, version
+from pathlib import Path
 from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from engine.grammar.options import CompileOptions
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 
@@ -80,12 +82,14 @@ class Peer:
         distribution: the name of its package for pip.
         adapter: its adapter, which loads the engine when it is created.
         notations: the notations that it reads.
+        options: the compile options of Turnstile with which JSON values have nearly the forms that it allows.
     """
 
     name: str
     distribution: str
     adapter: Callable[[Vocabulary], Adapter]
     notations: tuple[str, ...] = ("json_schema", "regex", "gbnf")
+    options: CompileOptions = CompileOptions()  # noqa: RUF009 - frozen
 
     @property
     def version(self) -> str | None:
@@ -94,6 +98,16 @@ class Peer:
             return version(self.distribution)
         except PackageNotFoundError:
             return "(not packaged)" if self.name == OWN else None
+
+    @property
+    def installed_bytes(self) -> int | None:
+        """Return the size of its package on the disk, without what it depends on; None if that is unknown."""
+        try:
+            found = [file.locate() for file in files(self.distribution) or ()]
+        except PackageNotFoundError:
+            return None
+        sizes = [Path(str(path)).stat().st_size for path in found if Path(str(path)).is_file()]
+        return sum(sizes) or None
 
     @property
     def hint(self) -> str:
@@ -114,6 +128,11 @@ def allows(mask: Mask, token_id: int) -> bool:
 def eos_id_of(vocabulary: Vocabulary) -> int:
     """Return the one EOS id that is passed to other engines."""
     return min(vocabulary.eos_ids)
+
+
+def error_text(error: Exception) -> str:
+    """Return an error of an engine as one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
 _END: Final = 256

@@ -22,7 +22,8 @@ from typing import Self
 from engine.compile import CompileOptions
 from engine.peers.adapter import Peer, PeerAbsentError
 from engine.peers.bench_cases import BenchCase
-from engine.peers.bench_worker import Answer, NotReady, Ready, serve
+from engine.peers.bench_worker import Answer, NotReady, Ready, Request, serve
+from engine.peers.masks import CompletedText, CompleteText, FollowedTexts, FollowTexts
 from engine.peers.report import CaseMeasurement, CaseOutcome, EngineMeasurements
 from engine.source import CancelToken
 from engine.source.processes import spawn_context, start_process
@@ -87,9 +88,9 @@ def _measured(peer: Peer, cases: Sequence[BenchCase], process: PeerProcess, canc
 
 
 class PeerProcess:
-    """An engine in a child process, which measures one case after the other.
+    """An engine in a child process, which measures one case after the other, and answers questions about masks.
 
-    The process starts with the first case, and again after one that took too long or ended it.
+    The process starts with the first request, and again after one that took too long or ended it.
 
     Attributes:
         prepare_ms: the time to load the engine and to prepare the vocabulary, in milliseconds; None before that.
@@ -128,24 +129,70 @@ class PeerProcess:
             PeerAbsentError: the engine is not installed, or cannot be used.
             CancelledError: the token was cancelled; no process is left running.
         """
+        answer, reason = self._ask(case)
+        if isinstance(answer, CaseMeasurement):
+            return replace(answer, reason=answer.reason + reason) if answer.ending is not CaseOutcome.DONE else answer
+        assert isinstance(answer, CaseOutcome)
+        return CaseMeasurement(case.name, answer, reason)
+
+    def follow(self, texts: FollowTexts) -> FollowedTexts:
+        """Return the masks along texts; a crash or a time-out is the failure of the text that causes it.
+
+        Raises:
+            PeerAbsentError, CancelledError: as for `measure`.
+        """
+        answer, reason = self._ask(texts)
+        if isinstance(answer, FollowedTexts):
+            return replace(answer, refused=answer.refused + reason) if answer.refused else answer
+        if not any(texts.paths):  # the compile, or the first mask
+            return FollowedTexts(refused=reason)
+        if len(texts.paths) == 1:
+            return self._where_it_fails(texts, reason)
+        halves = [replace(texts, paths=part) for part in _halves(texts.paths)]
+        found = [self.follow(half) for half in halves]
+        refused = next((one.refused for one in found if one.refused), "")
+        return FollowedTexts(refused=refused) if refused else FollowedTexts((*found[0].texts, *found[1].texts))
+
+    def _where_it_fails(self, texts: FollowTexts, reason: str) -> FollowedTexts:
+        """Return the masks along the longest part of a text that the engine survives, found by bisection."""
+        (path,) = texts.paths
+        low, high = -1, len(path)  # it survives `low` tokens, and not `high`
+        best = FollowedTexts(refused=reason)
+        while high - low > 1:
+            middle = (low + high + 1) // 2
+            answer, _ = self._ask(replace(texts, paths=(path[:middle],)))
+            if isinstance(answer, FollowedTexts):
+                low, best = middle, answer
+            else:
+                high = middle
+        return best if best.refused else FollowedTexts((replace(best.texts[0], failure=reason),))
+
+    def complete(self, text: CompleteText) -> tuple[int, ...] | None:
+        """Return the token ids of a complete text that the engine accepts; None if none is found.
+
+        Raises:
+            PeerAbsentError, CancelledError: as for `measure`.
+        """
+        answer, _ = self._ask(text)
+        return answer.path if isinstance(answer, CompletedText) else None
+
+    def _ask(self, request: Request) -> tuple[Answer | CaseOutcome, str]:
+        """Return the answer to a request, and what native code wrote, or why there is no answer."""
         try:
             pipe = self._started()
             with suppress(ConnectionError):  # it died after its last answer
-                pipe.send(case)
+                pipe.send(request)
             answer = self._receive(pipe, self._limit_s)
         except BaseException:
             self._stop()
             raise
-        if isinstance(answer, CaseMeasurement):
-            if answer.ending is not CaseOutcome.DONE:
-                answer = replace(answer, reason=answer.reason + _last_words(self._log))
-            return answer
-        assert isinstance(answer, CaseOutcome)
+        if not isinstance(answer, CaseOutcome):
+            return answer, _last_words(self._log)
         message = f"no answer within {self._limit_s:g} s"
         if answer is CaseOutcome.DIED:
             message = f"its process died{_last_words(self._log)}"
         self._stop()
-        return CaseMeasurement(case.name, answer, message)
+        return answer, message
 
     def _started(self) -> Connection:
         if self._child is not None:
@@ -192,6 +239,11 @@ class PeerProcess:
         except (EOFError, ConnectionError):
             return CaseOutcome.DIED
         return answer
+
+
+def _halves(paths: tuple[tuple[int, ...], ...]) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    middle = len(paths) // 2
+    return paths[:middle], paths[middle:]
 
 
 def _last_words(log: Path) -> str:

@@ -1,4 +1,4 @@
-"""The child process of one engine: it receives cases over a pipe, and sends the measurement of each."""
+"""The child process of one engine: it receives cases and questions over a pipe, and sends an answer to each."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from engine.compile import CompileOptions
-from engine.peers.adapter import Adapter, GreedyTokenizer, Peer, PeerMatcher
+from engine.peers.adapter import Adapter, GreedyTokenizer, Peer, PeerMatcher, error_text
 from engine.peers.adapters.turnstile import OwnAdapter
 from engine.peers.bench_cases import BenchCase
+from engine.peers.masks import CompletedText, CompleteText, FollowedTexts, FollowTexts, MaskReader
 from engine.peers.report import CaseMeasurement, CaseOutcome
-from engine.source.processes import limit_memory
+from engine.source.processes import limit_memory, resident_bytes
 from engine.vocabulary import Vocabulary
 
 MOST_MEMORY = 4 << 30
@@ -40,7 +41,8 @@ class NotReady:
     reason: str
 
 
-Answer = Ready | NotReady | CaseMeasurement
+Request = BenchCase | FollowTexts | CompleteText
+Answer = Ready | NotReady | CaseMeasurement | FollowedTexts | CompletedText
 
 
 def serve(
@@ -51,10 +53,10 @@ def serve(
     options: CompileOptions = CompileOptions(),  # noqa: B008 - frozen
     log: str = os.devnull,
 ) -> None:
-    """Prepare the engine, then measure cases until None is received.
+    """Prepare the engine, then answer requests until None is received.
 
     Args:
-        pipe: the pipe for cases and answers.
+        pipe: the pipe for requests and answers.
         peer: the engine.
         vocabulary: a vocabulary with an EOS id.
         walks: how often each text is followed.
@@ -70,16 +72,21 @@ def serve(
         if isinstance(adapter, OwnAdapter):
             adapter.options = options
     except Exception as error:  # noqa: BLE001 - an engine's error is reported and does not end the benchmark
-        pipe.send(NotReady(_error_text(error)))
+        pipe.send(NotReady(error_text(error)))
         return
     pipe.send(Ready((time.perf_counter_ns() - began) / 1e6))
     if not isinstance(adapter, OwnAdapter):
         limit_memory(MOST_MEMORY)
-    tokenizer = GreedyTokenizer(vocabulary)
-    while (case := pipe.recv()) is not None:
+    tokenizer, reader = GreedyTokenizer(vocabulary), MaskReader(adapter, vocabulary)
+    while (request := pipe.recv()) is not None:
         if log != os.devnull:
             os.truncate(log, 0)
-        pipe.send(measure(adapter, tokenizer, case, walks))
+        if isinstance(request, FollowTexts):
+            pipe.send(reader.follow(request))
+        elif isinstance(request, CompleteText):
+            pipe.send(reader.complete(request))
+        else:
+            pipe.send(measure(adapter, tokenizer, request, walks))
 
 
 def measure(adapter: Adapter, tokenizer: GreedyTokenizer, case: BenchCase, walks: int) -> CaseMeasurement:
@@ -98,6 +105,7 @@ def measure(adapter: Adapter, tokenizer: GreedyTokenizer, case: BenchCase, walks
     if any(ids is None for ids in token_ids):
         return CaseMeasurement(case.name, CaseOutcome.REFUSED, "the vocabulary cannot spell a text")
     times: list[tuple[float, float]] = []
+    before = resident_bytes()
     try:
         while len(times) < _COMPILES and sum(first_mask for _, first_mask in times) < _MAX_REPEATED_US:
             adapter.forget()
@@ -107,7 +115,7 @@ def measure(adapter: Adapter, tokenizer: GreedyTokenizer, case: BenchCase, walks
             matcher.fill_mask()
             times.append(((compiled - began) / 1e3, (time.perf_counter_ns() - began) / 1e3))
     except Exception as error:  # noqa: BLE001 - any exception means that the engine rejects the grammar
-        return CaseMeasurement(case.name, CaseOutcome.REFUSED, _error_text(error))
+        return CaseMeasurement(case.name, CaseOutcome.REFUSED, error_text(error))
     compile_us, first_mask_us = (statistics.median(column) for column in zip(*times, strict=True))
     steps: list[float] = []
     verdicts, reached = [], []
@@ -118,9 +126,11 @@ def measure(adapter: Adapter, tokenizer: GreedyTokenizer, case: BenchCase, walks
             verdicts.append(verdict)
             reached.append(sum(len(tokenizer.token_bytes(token_id)) for token_id in (ids or [])[:accepted]))
     except Exception as error:  # noqa: BLE001 - as above
-        return CaseMeasurement(case.name, CaseOutcome.FAILED, _error_text(error), compile_us, first_mask_us)
+        return CaseMeasurement(case.name, CaseOutcome.FAILED, error_text(error), compile_us, first_mask_us)
+    after = resident_bytes()
+    grown = None if before is None or after is None else max(0, after - before)
     walked = tuple(steps), tuple(verdicts), tuple(reached)
-    return CaseMeasurement(case.name, CaseOutcome.DONE, "", compile_us, first_mask_us, *walked)
+    return CaseMeasurement(case.name, CaseOutcome.DONE, "", compile_us, first_mask_us, *walked, memory_bytes=grown)
 
 
 def _follow(matcher: PeerMatcher, ids: Sequence[int], steps: list[float]) -> tuple[int, bool]:
@@ -161,7 +171,3 @@ def _redirect_stderr(log: str) -> None:
     file = os.open(log, os.O_WRONLY | os.O_APPEND)
     os.dup2(file, 2)
     os.close(file)
-
-
-def _error_text(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:300]

@@ -41,6 +41,7 @@ class CaseMeasurement:
         step_us: microseconds of each mask and accept.
         verdicts: for each text whether it was accepted, if the outcome is `DONE`.
         reached: for each text how many of its bytes were accepted, likewise.
+        memory_bytes: how much the process grew from before the first compile to the end; None where that is unknown.
     """
 
     name: str
@@ -51,6 +52,7 @@ class CaseMeasurement:
     step_us: tuple[float, ...] = ()
     verdicts: tuple[bool, ...] = ()
     reached: tuple[int, ...] = ()
+    memory_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,7 +172,7 @@ class ServerMasks:
         allowed = np.zeros(self._vocabulary.size, np.bool_)
         allowed[mask.allowed] = True
         words = pack_mask(_with_one_end(allowed, self._reader.end_ids, self._vocabulary)).tobytes()
-        return RunMask(words, "" if mask.unread is None else catalogue_text(f"engines.fragment.{mask.unread}"))
+        return RunMask(words, "" if mask.unread is None else catalogue_text(f"masks.fragment.{mask.unread}"))
 
 
 def form_of(notation: str) -> GrammarForm:

@@ -41,6 +41,11 @@ class LruCache(Generic[K, V]):
             entries.move_to_end(key)
         return value
 
+    def put(self, key: K, value: V) -> None:
+        """Replace the value of a key, or add it."""
+        self.discard(key)
+        self.get(key, lambda: value)
+
     def peek(self, key: K) -> V | None:
         """Return the value of a key, or None; this does not count as use."""
         return self._entries.get(key)

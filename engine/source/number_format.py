@@ -12,14 +12,18 @@ _MIN_IN_COLUMN = 0.00005  # below this, two decimals of a percent would round to
 _MIN_BRIEF = 0.001
 _INTEGER_FROM = 10  # durations from this value on have no decimals
 _MINUTE = 60
+UNKNOWN = "?"
+"""The text of a number that a source did not return."""
 
 
-def percent(p: float) -> str:
+def percent(p: float | None) -> str:
     """Format a probability for prose: two significant digits below 10%; 0% and 100% only if exact.
 
-    >>> [percent(p) for p in (0, 0.0031, 0.456, 0.99999, 1)]
-    ['0%', '0.31%', '45.6%', '>99.9%', '100%']
+    >>> [percent(p) for p in (0, 0.0031, 0.456, 0.99999, 1, None)]
+    ['0%', '0.31%', '45.6%', '>99.9%', '100%', '?']
     """
+    if p is None:
+        return UNKNOWN
     if p <= 0:
         return "0%"
     if p >= 1:
@@ -38,12 +42,27 @@ def percent_brief(p: float) -> str:
     return "<0.1%" if 0 < p < _MIN_BRIEF else percent(p)
 
 
-def percent_column(p: float) -> str:
+def percent_between(low: float, high: float) -> str:
+    """Format a probability that is known to be between two bounds; as `percent` does if both have the same text.
+
+    >>> [percent_between(*bounds) for bounds in ((0, 0.05), (0.31, 0.356), (0.5, 1), (0, 1), (0.25, 0.25))]
+    ['≤5.0%', '31.0–35.6%', '≥50.0%', '?', '25.0%']
+    """
+    if percent(low) == percent(high):
+        return percent(low)
+    if low <= 0:
+        return UNKNOWN if high >= 1 else f"≤{percent(high)}"
+    return f"≥{percent(low)}" if high >= 1 else f"{percent(low).removesuffix('%')}–{percent(high)}"
+
+
+def percent_column(p: float | None) -> str:
     """Format a probability for a column: two decimals, so that the points align; 0% and 100% only if exact.
 
-    >>> [percent_column(p) for p in (0, 0.00001, 0.0312, 0.99999, 1)]
-    ['0.00%', '<0.01%', '3.12%', '>99.99%', '100.00%']
+    >>> [percent_column(p) for p in (0, 0.00001, 0.0312, 0.99999, 1, None)]
+    ['0.00%', '<0.01%', '3.12%', '>99.99%', '100.00%', '?']
     """
+    if p is None:
+        return UNKNOWN
     if 0 < p < _MIN_IN_COLUMN:
         return "<0.01%"
     if 1 - _MIN_IN_COLUMN < p < 1:

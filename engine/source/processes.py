@@ -111,6 +111,17 @@ def limit_memory(more: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
 
+def resident_bytes() -> int | None:
+    """Return the memory that this process occupies; None where that is unknown."""
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    except (ImportError, OSError):  # not Linux
+        return None
+    return pages * resource.getpagesize()
+
+
 def start_command(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
     """Start a program that the user named, in the environment in which the user started Turnstile.
 

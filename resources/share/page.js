@@ -26,7 +26,10 @@
   /** A text of the catalogue with fields that are texts. */
   const say = (key, fields, count) => parts(key, fields, count).join("");
 
+  const UNKNOWN = "?"; // a number that the model's server did not return
+
   function percent(p) {
+    if (p === null) return UNKNOWN;
     if (p <= 0) return "0%";
     if (p >= 1) return "100%";
     const value = p * 100;
@@ -35,7 +38,15 @@
     return `${value.toFixed(value >= 1 ? 1 : 1 - Math.floor(Math.log10(value)))}%`;
   }
 
+  /** A probability between two bounds. */
+  function between(low, high) {
+    if (percent(low) === percent(high)) return percent(low);
+    if (low <= 0) return high >= 1 ? UNKNOWN : `≤${percent(high)}`;
+    return high >= 1 ? `≥${percent(low)}` : `${percent(low).replace("%", "")}–${percent(high)}`;
+  }
+
   function column(p) {
+    if (p === null) return UNKNOWN;
     if (p > 0 && p < 0.00005) return "<0.01%";
     if (p < 1 && p > 0.99995) return ">99.99%";
     return `${(Math.min(Math.max(p, 0), 1) * 100).toFixed(2)}%`;
@@ -196,8 +207,9 @@
     } else {
       line.append(say("unconstrained"));
     }
-    if (step.z !== null && !step.illegal) {
-      const fields = { percent: make("b", percent(step.z)) };
+    const mass = step.bounds ?? (step.z === null ? null : [step.z, step.z]);
+    if (mass !== null && !step.illegal) {
+      const fields = { percent: make("b", between(...mass)) };
       line.append(" · ", ...parts(step.forced ? "mass_of_one" : "mass_of_all", fields));
     }
     if (step.wanted) {
@@ -215,7 +227,8 @@
     const cell = make("td", undefined, "share");
     const box = make("div", undefined, `bar ${className}`);
     const fill = make("i");
-    fill.style.setProperty("--p", String(Math.min(1, Math.max(0, p))));
+    fill.style.setProperty("--p", String(Math.min(1, Math.max(0, p ?? 0))));
+    fill.classList.toggle("unknown", p === null);
     box.append(fill, make("span", column(p)));
     cell.append(box);
     return cell;

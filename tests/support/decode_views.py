@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.workers.requests.decode import DecodeView, ModelSummary, WhyAnswer
 from app.workers.requests.forced import ForcedAnswer, RunRow, TokenRunRow
-from engine.decoding.values import Candidate, EosState, Finish, Position, StageEffect, Step, Trace, TraceNode
+from engine.decoding.values import (
+    Bounds,
+    Candidate,
+    EosState,
+    Finish,
+    Position,
+    StageEffect,
+    Step,
+    Trace,
+    TraceNode,
+    Unknown,
+)
 from engine.matching.explanation import Explanation, Reason
 from engine.source import Span
 
@@ -82,6 +95,22 @@ def position(
         entropy_masked=0.75,
         stages=STAGES,
     )
+
+
+PARTIAL_CANDIDATES = (
+    Candidate(10, b"Sure", "", 1, 0.4, 0.0, 0.0, False, False),
+    Candidate(11, b"{", "", 2, 0.3, None, None, True, False, 0.1, Bounds(0.6, 0.75)),
+    Candidate(12, b" {", "", None, None, None, None, True, False, 0.1, Bounds(0.0, 0.25)),
+    Candidate(0, None, "<|end|>", None, None, 0.0, 0.0, False, True, 0.1),
+)
+"""Of a source that returns its best tokens only."""
+
+
+def partial_position() -> Position:
+    unknown = Unknown(20, 980, 20, Bounds(0.3, 0.3), 0.1, Bounds(0.4, 0.5), Bounds(1.25, 2.5), "top-p", False)
+    stages = (StageEffect("mask", None, None, None, None),)
+    shown = replace(position(PARTIAL_CANDIDATES), z=None, kl=None, entropy=None, entropy_masked=None, stages=stages)
+    return replace(shown, unknown=unknown)
 
 
 def step(token: bytes, *, p: float = 0.5, forced: bool = False, by: str = "sampler") -> Step:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 
+from partial_source import DrawingSource, PartialSource
 from tiny_gguf import CONTROL, END_IDS, token_bytes
 
 from app.workers.decode import DecodeHandler
@@ -25,9 +26,12 @@ def letters(name: str = "Letters", *, has_eos: bool = True, more: tuple[bytes, .
 def load(spec: str, cancel: CancelToken) -> LogitSource:
     """Load a model by what a test needs of it.
 
-    `letters`, `endless` (no EOS), `slow` (until cancelled), `stubborn` (until killed), `broken`, `tiny` (the vocabulary
-    of the model that llama.cpp serves in tests), or a tag that is a token of the model, too.
+    `letters`, `endless` (no EOS), `slow` (until cancelled), `stubborn` (until killed), `broken`, `partial` (lists five
+    tokens), `drawing` (and draws), `tiny` (the vocabulary of the model that llama.cpp serves in tests), or a tag that
+    is a token of the model, too.
     """
+    if spec in ("partial", "drawing"):
+        return (DrawingSource if spec == "drawing" else PartialSource)(letters(spec.title()))
     if spec == "broken":
         raise ModelError("errors.models.silent_pip")
     if spec == "slow":

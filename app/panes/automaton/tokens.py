@@ -117,7 +117,9 @@ class TokenWatch:
             is_plain = fold is None or not (key in fold.characters or key in fold.texts)
             if edge.source in live and edge.ranges and is_plain:
                 taken = [byte for first, last in edge.ranges for byte in range(first, last + 1)]
-                mass = sum(found.masses[byte] for byte in taken) if found.masses else None
+                masses = [found.masses[byte] for byte in taken] if found.masses else [None]
+                known = [mass for mass in masses if mass is not None]
+                mass = sum(known) if len(known) == len(masses) else None
                 badges[key] = short_token_count(sum(found.counts[byte] for byte in taken), mass)
         return badges
 

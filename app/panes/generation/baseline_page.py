@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from app import theme
 from app.catalogue import ui_text
-from app.display_text import percent, token_text
+from app.display_text import percent_between, token_text
 from app.panes.generation.chip import archived_chips
 from app.panes.generation.chip_view import ChipView
 from app.theme.buttons import push_button
@@ -163,7 +163,10 @@ def _reason(mine: Step, free: Step) -> str:
     if not mine.was_queried:
         return ui_text("generation.baseline.reason.forced")
     is_masked = any(one.token_id == free.token_id and not one.allowed for one in mine.top)
-    return ui_text(f"generation.baseline.reason.{'masked' if is_masked else 'mass'}", mass=percent(mine.z))
+    return ui_text(
+        f"generation.baseline.reason.{'masked' if is_masked else 'mass'}",
+        mass=percent_between(*(mine.z_range or (0.0, 1.0))),
+    )
 
 
 def _text(step: Step) -> str:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from app import theme
 from app.catalogue import ui_text
-from app.display_text import duration, percent, token_text
+from app.display_text import duration, percent, percent_between, token_text
 from app.theme.labels import plain_text
 from app.widgets.rich_text import code
 from engine.decoding.values import ArchivedBranch, Step, StepOrigin, TopToken, Trace, TraceNode
@@ -174,8 +174,10 @@ def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
         text = ui_text("generation.chip.forced_model", forced=only, p=percent(step.p)) if step.was_queried else only
         lines.append(text)
     elif step.was_queried:
-        lines.append(ui_text("generation.chip.model", p=percent(step.p), masked=percent(step.p_masked)))
-        lines.append(ui_text("generation.chip.allowed_mass", count=step.allowed, mass=percent(step.z)))
+        masked = percent(None) if step.masked_range is None else percent_between(*step.masked_range)
+        lines.append(ui_text("generation.chip.model", p=percent(step.p), masked=masked))
+        mass = percent(None) if step.z_range is None else percent_between(*step.z_range)
+        lines.append(ui_text("generation.chip.allowed_mass", count=step.allowed, mass=mass))
     elif step.allowed:  # unknown after an illegal step of a pasted output
         lines.append(ui_text("generation.chip.allowed", count=step.allowed))
     lines += _origin_lines(step)
@@ -189,13 +191,17 @@ def _origin_lines(step: Step) -> list[str]:
         return [ui_text("common.step.fast_forwarded")]
     if step.origin == StepOrigin.REPLAYED:
         return [ui_text("common.step.replayed")]
+    if step.origin == StepOrigin.RECORDED:
+        return [ui_text("common.step.recorded")]
     lines = []
     if step.wanted_id != step.token_id and not step.top:
         lines.append(ui_text("generation.chip.top_choice", token_id=step.wanted_id))
     if (took := time_of(step)) is not None:
         mask = duration((step.mask_us or 0.0) / 1e6)
         lines.append(ui_text("generation.chip.time", time=duration(took / 1e3), mask=mask))
-    by = "sampler" if step.origin == StepOrigin.SAMPLER else "user"
+    if step.recorded is not None:
+        lines.append(ui_text("generation.chip.recorded", p=percent(step.recorded.p)))
+    by = {StepOrigin.SAMPLER: "sampler", StepOrigin.SOURCE: "source"}.get(step.origin, "user")
     return [*lines, ui_text(f"generation.chip.origin.{by}")]
 
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import theme
 from app.catalogue import ui_text
-from app.display_text import alternatives, candidate_text, context_full, duration, percent, shown, unmarked
+from app.display_text import alternatives, candidate_text, context_full, duration, percent_between, shown, unmarked
 from app.panes.generation.processors_format import budget_line
 from app.theme.labels import Label, plain_text
 from app.widgets.rich_text import code, words
@@ -70,9 +70,9 @@ def headline_of(position: Position, *, has_model: bool = True) -> Parts:
     numbers = {"allowed": position.allowed, "total": position.vocabulary_size}
     if not has_model:
         return _parts(ui_text("generation.headline.no_model", **numbers))
-    if position.z is None:
+    if (z := position.z_range) is None:
         return _parts(ui_text("generation.headline.allowed", **numbers))
-    text = ui_text("generation.headline.mass", **numbers, mass=percent(position.z))
+    text = ui_text("generation.headline.mass", **numbers, mass=percent_between(*z))
     return (*_parts(text), *_top_choice(position.wanted))
 
 
@@ -204,10 +204,10 @@ def _forced(position: Position, *, has_model: bool) -> Parts:
     if only is None:
         return _parts(ui_text("generation.headline.forced.any"), Role.FORCED)
     token = HeadlinePart(candidate_text(only), is_code=True)
-    if not has_model or position.z is None:
+    if not has_model or (z := position.z_range) is None:
         return _parts(ui_text("generation.headline.forced.token", token=_MARKER), Role.FORCED, token)
     *parts, mass = _parts(
-        ui_text("generation.headline.forced.mass", token=_MARKER, mass=percent(position.z)), Role.FORCED, token
+        ui_text("generation.headline.forced.mass", token=_MARKER, mass=percent_between(*z)), Role.FORCED, token
     )
     wanted = position.wanted
     top_choice = _top_choice(wanted) if wanted is not None and not wanted.allowed else ()
@@ -269,6 +269,9 @@ class Headline(StableWidget):
         if has_model and position.kl is not None:
             model = duration(position.logits_ms / 1e3)
             tip = ui_text("generation.headline.tip_model", step=tip, model=model, kl=position.kl)
+        if (unknown := position.unknown) is not None and unknown.left:
+            size = unknown.known + unknown.left
+            tip += "\n" + ui_text("generation.headline.tip_partial", known=unknown.known, total=size)
         self.setToolTip(plain_text(tip))
         self._render()
 

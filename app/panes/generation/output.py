@@ -20,6 +20,7 @@ from app.display_text import duration, prompt_text, token_text
 from app.panes.generation.chip import ChipCache, archived_chips, chips_of
 from app.panes.generation.chip_colours import SCALES, ChipColours, Legend
 from app.panes.generation.chip_view import ChipView
+from app.panes.generation.record_strip import RecordStrip
 from app.theme.buttons import give_menu, push_button, tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.elided_label import ElidedLabel
@@ -59,6 +60,7 @@ class OutputBox(QWidget):
         self.chips = ChipView(ui_text("generation.output.empty"))
         self.chips.setAccessibleName(ui_text("common.word.output"))
         self.branches = BranchStrip()
+        self.record = RecordStrip()
         self.title = Label(ui_text("common.word.output"))
         self.title.setProperty("role", "heading")
         self.tally = ElidedLabel()
@@ -97,6 +99,7 @@ class OutputBox(QWidget):
         bar.addWidget(self.resume)
         bar.addWidget(self.copy)
         layout.addWidget(self.chips, 1)
+        layout.addWidget(self.record)
         layout.addWidget(self.branches)
         self.chips.chip_clicked.connect(self._on_chip)
         self.branches.branch_clicked.connect(self.node_clicked)
@@ -114,6 +117,7 @@ class OutputBox(QWidget):
         self._view = view
         self.chips.set_placeholder(_placeholder(view.position))
         self.branches.show_branches(branches_of(view.trace))
+        self.record.show_record(view.record)
         self._refresh()
 
     def set_tight(self, is_tight: bool) -> None:

@@ -439,6 +439,8 @@ class TransitionsField(QWidget):
 def _effect(effect: StageEffect | None) -> str:
     if effect is None:
         return ui_text("generation.effect.off")
+    if effect.removed is None or effect.left is None:
+        return ui_text("generation.effect.unknown")
     if effect.removed:
         mass = percent(effect.mass)
         return ui_text("generation.effect.removes", count=effect.removed, mass=mass, left=effect.left)

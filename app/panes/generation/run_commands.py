@@ -56,6 +56,7 @@ class RunCommands(QObject):
         pane.token_forced.connect(lambda token_id: decoding.choose(token_id, is_forced=True))
         pane.until_wanted.connect(self._run_until)
         pane.colours_chosen.connect(self._set_chip_colours)
+        pane.output.record.wanted.connect(self._follow_record)
         pane.baseline_wanted.connect(self._run_baseline)
         pane.baseline_cancelled.connect(debugging.cancel_baseline)
         debugging.baseline_written.connect(self._show_baseline)
@@ -92,6 +93,14 @@ class RunCommands(QObject):
         """Return why there is no step to go back from; an empty text if there is."""
         trace = self._session.decoding.view.trace
         return ui_text("window.command.no_step") if trace.current is None else ""
+
+    @property
+    def record_refusal(self) -> str:
+        """Return why there is no token of a log to take now; an empty text if there is."""
+        record = self._session.decoding.view.record
+        if record is None or record.token_id is None:
+            return ui_text("window.command.no_record")
+        return self.step_refusal
 
     @property
     def _finish(self) -> Finish | None:
@@ -176,6 +185,11 @@ class RunCommands(QObject):
     )
     def _restart(self) -> None:
         self._session.decoding.restart()
+
+    @command("run.record", "Ctrl+F11", place=(1, 5), repeats=True, refusal=lambda self: self.record_refusal)
+    def _follow_record(self) -> None:
+        if not self.record_refusal:
+            self._session.decoding.follow_record()
 
     @command("run.cancel", "Esc", place=(5, 3), icon="ph.x")
     def _cancel(self) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter, QPen, QShowEvent
+from PySide6.QtGui import QBrush, QFontMetrics, QFontMetricsF, QPainter, QPen, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -30,8 +30,8 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.catalogue import ui_text
-from app.display_text import candidate_text, percent
-from app.models.candidates import NOTHING, peak_of
+from app.display_text import UNKNOWN, candidate_text, percent, percent_between
+from app.models.candidates import NOTHING, peak_of, weight
 from app.models.rows import Index, RowsModel
 from app.theme.labels import Label, plain_text
 from app.widgets.deferred_import import PLOTS, DeferredImport
@@ -173,26 +173,45 @@ class _Facts(QWidget):
         self.setVisible(position is not None)
         if position is None:
             return
-        z, kl, nats = position.z, position.kl, (position.entropy, position.entropy_masked)
-        before, after = (NOTHING if entropy is None else f"{entropy:.2f}" for entropy in nats)
-        texts = {
-            "removed": NOTHING if z is None else percent(max(0.0, 1.0 - z)),
-            "z": NOTHING if z is None else percent(z),
-            "kl": NOTHING if kl is None else "∞" if math.isinf(kl) else ui_text("probabilities.facts.nats", value=kl),
-            "entropy": NOTHING
-            if position.entropy is None
-            else ui_text("probabilities.facts.entropy", before=before, after=after),
-        }
-        for fact, text in texts.items():
-            self._values[fact].setText(text)
+        texts = _texts_of(position)
+        for fact, value in self._values.items():
+            value.setText(texts.get(fact, NOTHING))
         tip = ui_text("common.measure.z.tip")
-        exact = "" if z is None else f"\n{ui_text('probabilities.facts.exact', value=z)}"
+        exact = "" if position.z is None else f"\n{ui_text('probabilities.facts.exact', value=position.z)}"
         self._values["z"].setToolTip(plain_text(tip + exact))
 
     @property
     def text(self) -> str:
         """Return all numbers with their names."""
         return " · ".join(f"{self._names[fact]} {value.text()}" for fact, value in self._values.items())
+
+
+def _texts_of(position: Position) -> dict[str, str]:
+    """Return the texts of the facts that are known, or have bounds."""
+    texts = {}
+    if (z := position.z_range) is not None:
+        texts["z"] = percent_between(*z)
+        texts["removed"] = percent_between(max(0.0, 1.0 - z.high), max(0.0, 1.0 - z.low))
+        texts["kl"] = _between(*(math.inf if mass <= 0 else -math.log(mass) + 0.0 for mass in (z.high, z.low)))
+    if position.kl is not None:
+        texts["kl"] = _between(position.kl, position.kl)
+    if position.entropy is not None or position.unknown is not None:
+        of_model = position.unknown.entropy if position.entropy is None and position.unknown is not None else None
+        nats = (position.entropy,) if of_model is None else of_model
+        before = "–".join(dict.fromkeys(UNKNOWN if one is None else f"{one:.2f}" for one in nats))
+        masked = position.entropy_masked
+        nothing = NOTHING if position.unknown is None else UNKNOWN
+        after = nothing if masked is None else f"{masked:.2f}"
+        texts["entropy"] = ui_text("probabilities.facts.entropy", before=before, after=after)
+    return texts
+
+
+def _between(low: float, high: float) -> str:
+    """Return a divergence, or its bounds."""
+    if math.isinf(low):
+        return "∞"
+    most = "∞" if math.isinf(high) else ui_text("probabilities.facts.nats", value=high)
+    return most if ui_text("probabilities.facts.nats", value=low) == most else f"{low:.3f}–{most}"
 
 
 def _add_fact(column: QVBoxLayout, name: str, tip: str) -> QLabel:
@@ -208,19 +227,20 @@ def _add_fact(column: QVBoxLayout, name: str, tip: str) -> QLabel:
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """One row: the title of a stage, and the model's mass left before and after it."""
+    """One row: the title of a stage, and the model's mass left before and after it; None if unknown."""
 
     title: str
     effect: StageEffect
-    before: float
-    after: float
+    before: float | None
+    after: float | None
 
 
 def falls_of(position: Position) -> tuple[Fall, ...]:
     """Return the rows of a position's stages."""
-    rows, left = [], 1.0
+    rows: list[Fall] = []
+    left: float | None = 1.0
     for effect in position.stages:
-        after = left * max(0.0, 1.0 - effect.mass)
+        after = None if left is None or effect.mass is None else left * max(0.0, 1.0 - effect.mass)
         rows.append(Fall(stage_title(effect.name), effect, left, after))
         left = after
     return tuple(rows)
@@ -320,6 +340,12 @@ class _Delegate(QStyledItemDelegate):
     def _bar(self, painter: QPainter, box: QRectF, row: Fall) -> None:
         """Draw the mass left solid and the removed mass outlined, so that they differ without colour."""
         top = box.center().y() - _BAR / 2
+        if row.after is None or row.before is None:
+            known = box.width() if row.before is None else box.width() * row.before
+            painter.fillRect(
+                QRectF(box.left(), top, known, _BAR), QBrush(theme.colour(Role.BAR_MASKED), Qt.BrushStyle.Dense4Pattern)
+            )
+            return
         left = box.width() * row.after
         taken = box.width() * (row.before - row.after)
         painter.fillRect(QRectF(box.left(), top, left, _BAR), theme.colour(Role.BAR_MASKED))
@@ -338,12 +364,15 @@ def _text(row: Fall, column: int) -> str:
         case 1:
             return percent(row.after)
         case 2:
-            return f"{effect.removed:,} · {percent(effect.mass)}" if effect.removed else "–"
+            removed = UNKNOWN if effect.removed is None else f"{effect.removed:,}"
+            return f"{removed} · {percent(effect.mass)}" if effect.removed != 0 else "–"
     return percent(effect.moved)
 
 
 def _tip(row: Fall) -> str:
     effect = row.effect
+    if effect.removed is None or effect.left is None:
+        return ui_text("probabilities.tip.unknown", stage=row.title)
     fields = {"stage": row.title, "mass": percent(effect.mass), "left": effect.left}
     removed = ui_text("probabilities.tip.removed", count=effect.removed, **fields)
     return f"{removed}\n{ui_text('probabilities.tip.moved', mass=percent(effect.moved))}"
@@ -382,15 +411,21 @@ class RedistributionPlot:
         outline = theme.colour(Role.BAR_MODEL)
         self._bars(
             [row - _PAIR_BAR / 2 - 0.03 for row in rows],
-            [candidate.p / peak for candidate in self.rows],
+            [(candidate.p or 0.0) / peak for candidate in self.rows],
             pen=outline,
             brush=mix(theme.colour(Role.PANEL), outline, 0.18),
         )
         self._bars(
             [row + _PAIR_BAR / 2 + 0.03 for row in rows],
-            [candidate.p_masked / peak for candidate in self.rows],
+            [_least_masked(candidate) / peak for candidate in self.rows],
             pen=None,
             brush=theme.colour(Role.BAR_MASKED),
+        )
+        self._bars(
+            [row + _PAIR_BAR / 2 + 0.03 for row in rows],
+            [min(1.0, _most_masked(candidate) / peak) for candidate in self.rows],
+            pen=None,
+            brush=QBrush(theme.colour(Role.BAR_MASKED), Qt.BrushStyle.Dense4Pattern),
         )
         for row, candidate in zip(rows, self.rows, strict=True):
             self._numbers(row, candidate, peak)
@@ -401,11 +436,13 @@ class RedistributionPlot:
         self.widget.addItem(bars)
 
     def _numbers(self, row: int, candidate: Candidate, peak: float) -> None:
-        after = percent(candidate.p_masked) if candidate.allowed else "0"
+        bounds = candidate.masked_bounds
+        after = percent(candidate.p_masked) if bounds is None else percent_between(*bounds)
+        after = after if candidate.allowed else "0"
         role = Role.TEXT if candidate.allowed else Role.MUTED
         text = self._library.TextItem(f"{percent(candidate.p)} → {after}", color=theme.colour(role), anchor=(0, 0.5))
         text.setFont(tabular(theme.ui_font(-0.5)))
-        text.setPos(max(candidate.p, candidate.p_masked) / peak, row)
+        text.setPos(min(peak, max(0.0, weight(candidate), _most_masked(candidate))) / peak, row)
         self.widget.addItem(text)
 
     def _scale(self, row_count: int) -> None:
@@ -424,9 +461,22 @@ class RedistributionPlot:
 
 
 def most_probable(candidates: tuple[Candidate, ...], most: int = MOST_BARS) -> tuple[Candidate, ...]:
-    """Return the candidates with the largest probability before or after the mask, the largest first."""
-    ordered = sorted(candidates, key=lambda c: (-max(c.p, c.p_masked), c.rank))
+    """Return the candidates with the largest known probability before or after the mask, the largest first."""
+    known = (candidate for candidate in candidates if candidate.p is not None)
+    ordered = sorted(known, key=lambda c: (-weight(c), math.inf if c.rank is None else c.rank))
     return tuple(ordered[:most])
+
+
+def _most_masked(candidate: Candidate) -> float:
+    """Return what an unknown probability after the mask is at most; 0 if it is known."""
+    return candidate.masked_bounds.high if candidate.masked_bounds else 0.0
+
+
+def _least_masked(candidate: Candidate) -> float:
+    """Return the probability after the mask, or what it is at least."""
+    if candidate.p_masked is not None:
+        return candidate.p_masked
+    return candidate.masked_bounds.low if candidate.masked_bounds else 0.0
 
 
 def axis_label(candidate: Candidate) -> str:

@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QBrush, QColor, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QToolTip, QVBoxLayout, QWidget
 
 from app import theme
 from app.catalogue import ui_text
-from app.display_text import duration, percent, token_text
+from app.display_text import duration, percent, percent_between, token_text
 from app.theme.buttons import tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.deferred_import import PLOTS, DeferredImport
 from app.widgets.throttle import Throttle
 from app.widgets.token_paint import mix, tabular
-from engine.decoding.values import Step, StepOrigin, Trace
+from engine.decoding.values import Bounds, Step, StepOrigin, Trace
 
 Role = theme.Role
 _BARS_UP_TO = 400  # steps; more are narrower than a pixel, and drawn as a curve
@@ -47,6 +47,7 @@ class TimelineRow:
         role: its colour.
         least_top: the smallest end of its scale.
         is_logarithmic: whether the scale is logarithmic.
+        bounds: returns the bounds of an unknown value, which is a probability; None where there are none.
     """
 
     id: str
@@ -55,6 +56,7 @@ class TimelineRow:
     role: Role
     least_top: float
     is_logarithmic: bool = False
+    bounds: Callable[[Step], Bounds | None] = lambda _step: None
 
     @property
     def name(self) -> str:
@@ -87,6 +89,7 @@ ROWS = (
         percent,
         Role.BAR_MASKED,
         1.0,
+        bounds=lambda step: step.z_bounds,
     ),
     TimelineRow(
         "entropy",
@@ -149,7 +152,9 @@ def values_of(
 
 def worst_of(steps: tuple[Step, ...]) -> int | None:
     """Return the index of the step at which the grammar removed most of the model's mass; None without any."""
-    masses = [(step.z, index) for index, step in enumerate(steps) if step.was_queried]
+    ranges = ((step.z_range, index) for index, step in enumerate(steps))
+    # Of an unknown mass, it counts what it is at most: the worst step is one whose mass is certainly that small.
+    masses = [(z.high, index) for z, index in ranges if z is not None]
     return min(masses)[1] if masses else None
 
 
@@ -272,7 +277,8 @@ class TimelinePane(QFrame):
         if worst is not None:
             step = self._steps[worst]
             token = token_text(step.token, step.name, step.token_id)
-            parts.append(ui_text("timeline.fragment.worst", step=worst + 1, token=token, mass=percent(step.z)))
+            mass = percent(None) if step.z_range is None else percent_between(*step.z_range)
+            parts.append(ui_text("timeline.fragment.worst", step=worst + 1, token=token, mass=mass))
         if self._ended:
             parts.append(self._ended)
         return " · ".join(parts)
@@ -319,13 +325,15 @@ class TimelinePane(QFrame):
         illegal = frozenset(self._illegal())
         known = {row.name: values_of(row, self._steps, illegal, self._stacks)[index] for row in self.rows}
         lines += [f"{row.name} {row.text(value)}" for row in self.rows if (value := known[row.name]) is not None]
-        if unknown := [name for name, value in known.items() if value is None]:
+        bounds = {row.name: found for row in self.rows if (found := row.bounds(step)) is not None}
+        lines += [f"{name} {percent_between(*found)}" for name, found in bounds.items()]
+        if unknown := [name for name, value in known.items() if value is None and name not in bounds]:
             lines.append(f"{', '.join(unknown)}: {ui_text('timeline.fragment.unknown')}")
         if index in self._parted:
             lines.append(f"◆ {self._parted[index]}")
         if step.forced:
             lines.append(ui_text("common.step.forced"))
-        if step.origin in (StepOrigin.REPLAYED, StepOrigin.FAST_FORWARDED, StepOrigin.FORCED_BY_USER):
+        if step.origin not in (StepOrigin.SAMPLER, StepOrigin.USER):
             lines.append(ui_text(f"common.step.{StepOrigin(step.origin).name.lower()}"))
         return "\n".join([*lines, ui_text("timeline.click")])
 
@@ -471,11 +479,16 @@ class TimelinePlot:
         for number, (row, item) in enumerate(zip(ROWS[: self.shown], self.strips, strict=False)):
             item.clear()
             values = values_of(row, steps, illegal, stacks)
-            known = [value for value in values if value is not None]
+            open_ones = {index: found for index, step in enumerate(steps) if (found := row.bounds(step)) is not None}
+            known = [*(value for value in values if value is not None), *(high for _, high in open_ones.values())]
             top = row.height(max(row.least_top, *known, 0.0))
             tops.append(top)
             heights = [None if value is None else row.height(value) / top for value in values]
             self._mark_current(item, last)
+            if len(steps) <= _BARS_UP_TO:
+                self._draw_bounds(
+                    item, row, {index: (low / top, high / top) for index, (low, high) in open_ones.items()}
+                )
             self._draw_values(item, row, heights, last)
             self._show_scale(number, item, row, top if known else None, len(steps))
         self._mark(steps, worst, illegal, parted)
@@ -503,7 +516,17 @@ class TimelinePlot:
             else:
                 item.addItem(self._bars([index for index, _ in known], [height for _, height in known], shade))
 
-    def _bars(self, indices: list[int], heights: list[float], colour: QColor) -> Any:
+    def _draw_bounds(self, item: Any, row: TimelineRow, bounds: dict[int, tuple[float, float]]) -> None:
+        """Draw unknown values: what they are at least is solid, and up to what they are at most is hatched."""
+        if not bounds:
+            return
+        indices, colour = list(bounds), theme.colour(row.role)
+        item.addItem(self._bars(indices, [low for low, _ in bounds.values()], colour))
+        hatching = QBrush(colour, Qt.BrushStyle.Dense4Pattern)
+        heights = [max(high, _MIN_BAR_HEIGHT) for _, high in bounds.values()]
+        item.addItem(self._bars(indices, heights, hatching))
+
+    def _bars(self, indices: list[int], heights: list[float], colour: QColor | QBrush) -> Any:
         return self._library.BarGraphItem(x=indices, y0=0, height=heights, width=0.8, pen=None, brush=colour)
 
     def _mark_current(self, item: Any, last: int) -> None:

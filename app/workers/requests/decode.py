@@ -269,6 +269,7 @@ class DecodeView:
         grammar_position: where the output is in the grammar; None without a position and outside of zones.
         tokens: the allowed tokens by target state, if a step asked for them; None if it takes too many steps of the
             automaton.
+        record: where it is in the tokens of a log; None if none is open.
     """
 
     model: ModelSummary | None = None
@@ -290,6 +291,7 @@ class DecodeView:
     refused: tuple[RefusedStage, ...] = ()
     grammar_position: GrammarPosition | None = None
     tokens: TokensAnswer | None = None
+    record: RecordPosition | None = None
 
     @property
     def grammar_prefix(self) -> bytes | None:
@@ -521,6 +523,58 @@ class OpenOutput(SessionRequest["DecodeView"]):
     """Make an output the current trace as if it had been generated; the model is not called."""
 
     ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRecord(SessionRequest["DecodeView"]):
+    """Make the tokens of a log the current trace, before its first step; the model is not called."""
+
+    case: FailureCase
+
+
+@dataclass(frozen=True, slots=True)
+class FollowRecord(SessionRequest["DecodeView"]):
+    """Take the next token of a log, also if the grammar does not allow it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDifference:
+    """A token with the probability of a log and that of the present model.
+
+    Attributes:
+        index: the number of the step, from 0.
+        then: the probability in the log.
+        now: that of the present model, before or behind the mask as in the log; None if unknown.
+    """
+
+    index: int
+    then: float
+    now: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPosition:
+    """Where a session is in the tokens of a log.
+
+    Attributes:
+        taken: how many of them were taken.
+        total: how many there are on the shown path.
+        token, name, token_id: the next one; the id is None at the end.
+        next: its probabilities; None at the end, or if the log has none.
+        is_allowed: whether the grammar allows it.
+        has_left: at the end: whether the shown path went on otherwise than the log.
+        largest: of the tokens that the present model was asked for, the one whose probability differs most.
+    """
+
+    taken: int
+    total: int
+    token: bytes | None = None
+    name: str = ""
+    token_id: int | None = None
+    next: RecordDifference | None = None
+    is_allowed: bool = True
+    has_left: bool = False
+    largest: RecordDifference | None = None
 
 
 # --- notices ---------------------------------------------------------------------------------------------------------

@@ -66,10 +66,16 @@ class ListEngines(WorkerRequest["EngineList"]):
 
 @dataclass(frozen=True, slots=True)
 class EngineList:
-    """Installed engines: pairs of a name and a version."""
+    """The engines that read a notation, without Turnstile.
+
+    Attributes:
+        engines: the installed ones: pairs of a name and a version.
+        absent: the others: pairs of a name and the name of the package for pip.
+    """
 
     notation: str
     engines: tuple[tuple[str, str], ...] = ()
+    absent: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,4 +163,98 @@ class SmallestAnswer:
     kind: str = ""
     shown: str = ""
     checks: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareMasks(WorkerRequest["MasksAnswer"]):
+    """Compare the masks of an engine with those of others on the grammar.
+
+    Attributes:
+        first: the name of the engine.
+        others: the names of the engines that are compared with it.
+        texts: texts to follow first.
+    """
+
+    compiled: CompileRequest
+    first: str
+    others: tuple[str, ...]
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MaskVerdict:
+    """The result of one comparison.
+
+    Attributes:
+        engine: the engine that was compared with the first.
+        version: its version.
+        sentence: the verdict in words.
+        checked: the number of prefixes at which masks were compared.
+    """
+
+    engine: str
+    version: str
+    sentence: str
+    checked: int
+
+
+@dataclass(frozen=True, slots=True)
+class MaskDifference:
+    """Differences of one cause.
+
+    Attributes:
+        engine: the engine that was compared with the first.
+        cause: the cause in words.
+        is_gained: whether it allows more than the first; otherwise less.
+        is_form: whether only the form of a value or the place of the end differs.
+        prefix: the first prefix.
+        prefix_bytes: its bytes in hexadecimal digits.
+        tokens: the tokens that only one of them allows there.
+        text: a text that only one of them accepts; None if none was found.
+        accepted_by: the engine that accepts it.
+        span: the place of the keyword or the rule; None if it is unknown.
+        prefixes: the number of prefixes.
+    """
+
+    engine: str
+    cause: str
+    is_gained: bool
+    is_form: bool = False
+    prefix: str = ""
+    prefix_bytes: str = ""
+    tokens: str = ""
+    text: str | None = None
+    accepted_by: str = ""
+    span: Span | None = None
+    prefixes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFigures:
+    """The measurements of an engine on the grammar; None where there is none.
+
+    Attributes:
+        compile_ms, first_mask_ms: from the source to a matcher, and to the first mask.
+        token_us: the mean time of a mask and a token.
+        memory_mb: how much the grammar and its masks occupy.
+        size_mb: the size of its package.
+    """
+
+    engine: str
+    compile_ms: float | None = None
+    first_mask_ms: float | None = None
+    token_us: float | None = None
+    memory_mb: float | None = None
+    size_mb: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MasksAnswer:
+    """The comparisons, or the sentence that says why there are none."""
+
+    request: CompareMasks
+    verdicts: tuple[MaskVerdict, ...] = ()
+    differences: tuple[MaskDifference, ...] = ()
+    figures: tuple[EngineFigures, ...] = ()
     error: str = ""

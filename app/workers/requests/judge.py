@@ -210,6 +210,7 @@ class IntakeAnswer:
         remarks: what was recognised and not read.
         calls: the grammars of the calls of its tools.
         text: of a file: its text without secrets.
+        requests: the number of requests with responses, if it has one in each line.
         error: a sentence; empty if the text was read.
     """
 
@@ -218,4 +219,5 @@ class IntakeAnswer:
     remarks: tuple[IntakeRemark, ...] = ()
     calls: tuple[RequestConstraint, ...] = ()
     text: str = ""
+    requests: int = 0
     error: str = ""

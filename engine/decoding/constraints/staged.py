@@ -29,12 +29,14 @@ from engine.decoding.stages import STAGES
 from engine.decoding.values import BudgetState, SamplerSettings
 from engine.matching import Matcher
 from engine.matching.explanation import Explanation
+from engine.models.source import DrawSettings
 from engine.source import EngineError
 from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 States = tuple[Any, ...]
 _TOKEN_MACHINES = ("pattern", "table", "static")
+_DRAW_FIELDS = frozenset(DrawSettings.__dataclass_fields__)
 
 
 class StagedConstraint:
@@ -305,6 +307,27 @@ class StagePlan:
                 yield name, Masking(padded(masks[name], width))
             elif name in shapes:
                 yield name, shapes[name]
+
+    def first_beyond_source(self, constraint: StagedConstraint, sampler: SamplerSettings) -> str:
+        """Return the first enabled stage that a source which draws itself cannot apply; empty if there is none.
+
+        A source applies the mask of all stages first, and then the filters of `DrawSettings` in their default order.
+
+        Args:
+            constraint: the constraint whose masks apply.
+            sampler: the settings of the sampler's stages.
+        """
+        masks, shapes, last = constraint.masks(), self._shapes | sampler_shapes(sampler), -1
+        for name in self.settings.stages:
+            if name in masks:
+                if last >= 0:
+                    return name
+            elif name in shapes:
+                at, is_known = STAGES.names.index(name), _DRAW_FIELDS.issuperset(STAGES[name].field_names)
+                if not is_known or at < last:
+                    return name
+                last = at
+        return ""
 
     def _with_zones(self, grammar: CompiledGrammar) -> CompiledGrammar:
         if self._zones is None:

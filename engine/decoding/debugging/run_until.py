@@ -15,7 +15,7 @@ from engine.decoding.debugging.breakpoints import RuleEvents, StateName
 from engine.decoding.values import EosState, Position, Step
 from engine.source import InvariantError
 from engine.source.catalogue import capitalised, catalogue_text
-from engine.source.number_format import percent
+from engine.source.number_format import percent, percent_between
 from engine.vocabulary.visible import visible
 
 
@@ -47,7 +47,8 @@ class RunUntil:
         state: the number of a `STATE`.
         token_id: the `TOKEN`; -1 if it is given by its text.
         token: the text of the `TOKEN`, raw or as displayed, or the name of a special token.
-        z: for `Z_BELOW`: the run stops when the allowed mass of the next step is below this, above 0 and at most 1.
+        z: for `Z_BELOW`: the run stops when the allowed mass of the next step is below this, or may be if it is not
+            known; above 0 and at most 1.
         count: the number of tokens of `TOKENS`.
         label: the display name of the token or the state.
     """
@@ -113,8 +114,10 @@ def _goal_text(until: RunUntil, now: RunProgress) -> str:
         case Goal.TOKEN if is_token(step, until):
             name = until.label or until.token or f"#{until.token_id}"
             return catalogue_text("decoding.run.token", name=name)
-        case Goal.Z_BELOW if position.finish is None and position.z is not None and position.z < until.z:
-            return catalogue_text("decoding.run.z_below", z=percent(position.z), limit=percent(until.z))
+        case Goal.Z_BELOW if position.finish is None and (z := position.z_range) is not None and z.low < until.z:
+            # A mass that may be below it counts, since nobody knows that it is not; the sentence says so.
+            key = "z_below" if z.high < until.z else "z_may_be_below"
+            return catalogue_text(f"decoding.run.{key}", z=percent_between(*z), limit=percent(until.z))
         case Goal.EOS_LEGAL if may_end(position):
             return catalogue_text("decoding.run.may_end")
         case Goal.TOKENS if now.steps >= until.count:

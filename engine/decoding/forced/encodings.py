@@ -12,12 +12,13 @@ search has a bound.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import islice
 
 import numpy as np
 
+from engine.decoding.answer import Answer, priced
 from engine.decoding.first_bytes import count_first_bytes
 from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.tokenizer_encoding import encode_around, encode_with_tokenizer
@@ -25,28 +26,44 @@ from engine.decoding.forced.values import Continuation, EncodingComparison, Enco
 from engine.decoding.processors.logits import Logits, log_sum_exp, sanitise
 from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
-from engine.models import LogitSource
+from engine.models import LogitSource, ModelError
 from engine.models.text_encoder import TextEncoder
 
 Query = Callable[[Path], Logits]
-"""Return the model's log-probabilities after some ids, float64[W]."""
+"""Return the model's log-probabilities after some ids, float64[W]; NaN where unknown."""
 
 MOST_CALLS = 64
 _MOST_CONTINUATIONS = 12
 
 
-def query_after(model: LogitSource, history: Sequence[int]) -> Query:
-    """Return a function that queries the model after `history` plus some ids; each query is made once."""
+def query_after(model: LogitSource, history: Sequence[int], named: Collection[int] = ()) -> Query:
+    """Return a function that queries the model after `history` plus some ids; each query is made once.
+
+    Args:
+        model: the model.
+        history: the ids before.
+        named: the tokens whose probabilities matter, which a partial source is asked for.
+    """
     answers: dict[Path, Logits] = {}
 
     def query(ids: Path) -> Logits:
         if ids not in answers:
-            logits = sanitise(model.logits([*history, *ids]), model.vocabulary.size)
-            total = log_sum_exp(logits)
-            answers[ids] = logits - total if total > -np.inf else logits
+            answers[ids] = _log_probabilities(model, [*history, *ids], named)
         return answers[ids]
 
     return query
+
+
+def _log_probabilities(model: LogitSource, ids: Sequence[int], named: Collection[int]) -> Logits:
+    answer = Answer.of(model.logits(ids))
+    if answer.most is not None:
+        answer = priced(answer, model, ids, np.array(sorted(named), dtype=np.int64))
+        row = np.full(max(answer.logits.shape[0], model.vocabulary.size), -np.inf)
+        row[: answer.logits.shape[0]] = answer.logits
+        return row
+    logits = sanitise(answer.logits, model.vocabulary.size)
+    total = log_sum_exp(logits)
+    return logits - total if total > -np.inf else logits
 
 
 def compare(
@@ -68,7 +85,19 @@ def compare(
 
 def log_probability(path: Path, query: Query) -> float:
     """Return the sum of the log-probabilities of an encoding's tokens, in nats."""
-    return sum((float(query(path[:i])[token_id]) for i, token_id in enumerate(path)), 0.0)
+    return sum((_of_token(query(path[:i]), token_id) for i, token_id in enumerate(path)), 0.0)
+
+
+def _of_token(log_p: Logits, token_id: int) -> float:
+    """Return the log-probability of a token.
+
+    Raises:
+        ModelError: it is unknown.
+    """
+    found = float(log_p[token_id])
+    if math.isnan(found):
+        raise ModelError("errors.decoding.partial.token", id=token_id)
+    return found
 
 
 def most_probable(lattice: Lattice, query: Query, most_calls: int = MOST_CALLS) -> Probable | None:
@@ -92,7 +121,7 @@ def most_probable(lattice: Lattice, query: Query, most_calls: int = MOST_CALLS) 
             heap = []  # drop all less probable prefixes
         log_p, calls = query(path), calls + 1
         ahead = [
-            (cost - float(log_p[token_id]), -edge_end, (*path, token_id))
+            (cost - _of_token(log_p, token_id), -edge_end, (*path, token_id))
             for edge_end, token_id in lattice.edges[-behind]
             if lattice.ways[edge_end]
         ]
@@ -147,14 +176,16 @@ def _comparison(matcher: Matcher, path: Path, query: Query, *, is_own: bool) -> 
         raise ValueError("the grammar does not allow a spelling that is to be compared")
     log_p = log_probability(path, query)
     p = np.exp(query(path))
+    if (unknown := int(np.count_nonzero(np.isnan(p)))) > 0:
+        raise ModelError("errors.decoding.partial.full", known=p.shape[0] - unknown, size=p.shape[0])
     allowed = unpack_mask(ahead.bitmask(), ahead.vocabulary.size)
     seen = count_first_bytes(allowed, ahead.vocabulary, p)
     ends = float(sum(p[token_id] for token_id in ahead.vocabulary.eos_ids)) if ahead.is_accepting else 0.0
     z = float(p[np.flatnonzero(allowed)].sum())
     found = [
-        Continuation(_forced_from(ahead, byte), _share(seen.masses[byte], z), seen.masses[byte])
-        for byte in range(256)
-        if seen.counts[byte]
+        Continuation(_forced_from(ahead, byte), _share(mass, z), mass)
+        for byte, mass in enumerate(seen.masses)
+        if seen.counts[byte] and mass is not None
     ]
     if ahead.is_accepting:
         found.append(Continuation(b"", _share(ends, z), ends))

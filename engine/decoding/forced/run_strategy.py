@@ -10,7 +10,7 @@ model's logits, and returns tokens. How the other tokens are drawn is independen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,8 @@ class RunPosition:
         taken: the tokens of the output so far, which the matcher has accepted one by one.
         most_taken_back: how many of them may be replaced.
         encode: the model's tokenizer, for a strategy with `uses_tokenizer`; None for a vocabulary alone.
-        query: returns a function that queries the model after the output, for a strategy with `queries_model`.
+        query: returns a function that queries the model after the output, for a strategy with `queries_model`, given
+            the tokens whose probabilities it needs.
         most_calls: the limit for model calls.
     """
 
@@ -42,7 +43,7 @@ class RunPosition:
     taken: Sequence[int]
     most_taken_back: int
     encode: TextEncoder | None
-    query: Callable[[], Query]
+    query: Callable[[Collection[int]], Query]
     most_calls: int
 
 

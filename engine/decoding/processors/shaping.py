@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decoding.processors.logits import Allowed, Logits, kth_best, mask, mass_of, softmax
+from engine.decoding.processors.partial_logits import PartialLogits
 from engine.decoding.processors.processor import Context
 
 Shape = Callable[[Logits, Sequence[int]], Logits]
@@ -99,67 +100,100 @@ class Masking:
         """Mask one row."""
         return mask(logits, self.allowed)
 
+    def on_partial(self, given: PartialLogits) -> PartialLogits:
+        """See `PartialShape`."""
+        return given.masked(self.allowed)
+
 
 class _Stateless:
-    """A processor without state."""
+    """A processor without state; it is the `Shape` of its rows."""
 
     def init(self, rows: int) -> None:
         """Return no state."""
 
     def process(self, state: None, logits: Logits, context: Context) -> tuple[Logits, None]:
         """Process each row separately."""
-        shaped = [self._row(row, history) for row, history in zip(logits, context.histories(), strict=True)]
+        shaped = [self(row, history) for row, history in zip(logits, context.histories(), strict=True)]
         return np.stack(shaped) if shaped else logits, None
 
-    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
+    def __call__(self, logits: Logits, history: Sequence[int]) -> Logits:
+        """Process one row."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
 class RepetitionPenalty(_Stateless):
-    """`repetition_penalty` as a processor."""
+    """`repetition_penalty` as a processor. It needs the model's own logits: a constant added to all changes it."""
 
     penalty: float
 
-    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
-        return repetition_penalty(row, history, self.penalty)
+    def __call__(self, logits: Logits, history: Sequence[int]) -> Logits:
+        """Process one row."""
+        return repetition_penalty(logits, history, self.penalty)
+
+
+class _Filter(_Stateless):
+    """A processor whose effect is the same if a constant is added to all logits; a `PartialShape`."""
+
+    def on_partial(self, given: PartialLogits) -> PartialLogits | None:
+        """See `PartialShape`."""
+        return PartialLogits(self(given.logits, ())) if given.is_known else self._on_unknown(given)
+
+    def _on_unknown(self, given: PartialLogits) -> PartialLogits | None:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
-class Temperature(_Stateless):
+class Temperature(_Filter):
     """`temperature` as a processor; its degree is above 0."""
 
     degree: float
 
-    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
-        return temperature(row, self.degree)
+    def __call__(self, logits: Logits, history: Sequence[int]) -> Logits:
+        """Process one row."""
+        return temperature(logits, self.degree)
+
+    def _on_unknown(self, given: PartialLogits) -> PartialLogits:
+        return given.divided(self.degree)
 
 
 @dataclass(frozen=True, slots=True)
-class TopK(_Stateless):
+class TopK(_Filter):
     """`top_k` as a processor."""
 
     k: int
 
-    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
-        return top_k(row, self.k)
+    def __call__(self, logits: Logits, history: Sequence[int]) -> Logits:
+        """Process one row."""
+        return top_k(logits, self.k)
+
+    def _on_unknown(self, given: PartialLogits) -> PartialLogits | None:
+        return given.best(self.k)
 
 
 @dataclass(frozen=True, slots=True)
-class TopP(_Stateless):
+class TopP(_Filter):
     """`top_p` as a processor."""
 
     mass: float
 
-    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
-        return top_p(row, self.mass)
+    def __call__(self, logits: Logits, history: Sequence[int]) -> Logits:
+        """Process one row."""
+        return top_p(logits, self.mass)
+
+    def _on_unknown(self, given: PartialLogits) -> PartialLogits | None:
+        return given.nucleus(self.mass)
 
 
 @dataclass(frozen=True, slots=True)
-class MinP(_Stateless):
+class MinP(_Filter):
     """`min_p` as a processor."""
 
     share: float
 
-    def _row(self, row: Logits, history: Sequence[int]) -> Logits:
-        return min_p(row, self.share)
+    def __call__(self, logits: Logits, history: Sequence[int]) -> Logits:
+        """Process one row."""
+        return min_p(logits, self.share)
+
+    def _on_unknown(self, given: PartialLogits) -> PartialLogits | None:
+        return given.likely(self.share)

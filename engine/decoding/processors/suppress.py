@@ -20,6 +20,7 @@ import numpy as np
 
 from engine.decoding.processors.logits import Allowed, Logits
 from engine.decoding.processors.mask_processor import MaskProcessor
+from engine.decoding.processors.partial_logits import PartialLogits
 from engine.decoding.processors.processor import Context
 from engine.source import InvariantError
 from engine.source.catalogue import catalogue_text
@@ -155,13 +156,19 @@ class Bias:
             logits: float64[B, W].
             context: the tokens so far, which do not matter.
         """
-        return self.shape(logits, ()), None
+        return self(logits, ()), None
 
-    def shape(self, logits: Logits, _history: Sequence[int]) -> Logits:
+    def __call__(self, logits: Logits, _history: Sequence[int]) -> Logits:
         """Return the logits, float64[..., W], with the biases added."""
         biased = logits.copy()
         biased[..., : self.added.shape[0]] += self.added
         return biased
+
+    def on_partial(self, given: PartialLogits) -> PartialLogits:
+        """See `PartialShape`."""
+        added = np.zeros(given.logits.shape[0])
+        added[: self.added.shape[0]] = self.added
+        return given.plus(added)
 
 
 def tokens_containing(vocabulary: Vocabulary, texts: Iterable[bytes]) -> Allowed:

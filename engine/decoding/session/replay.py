@@ -4,7 +4,8 @@ The tree records which tokens were taken, the constraint whether they are allowe
 
 A replay walks every branch once, with accept and rollback. A step that the new grammar allows, or that was forced, gets
 its new configuration; its mass and mask numbers are recomputed if the model's answer before it is still cached, else
-they keep their old values. A step without a model answer has only a mask, which is recomputed.
+they keep their old values. A step without a model answer has only a mask, which is recomputed; a step of a log has
+bounds of the allowed mass, too, which follow from the tokens that the log lists.
 """
 
 from __future__ import annotations
@@ -14,24 +15,26 @@ from dataclasses import replace
 from itertools import takewhile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
+from engine.decoding.answer import Answer
 from engine.decoding.constraints.constraint import Constraint, constraint_for
 from engine.decoding.errors import NotAllowedError
-from engine.decoding.sampler import Decision, decide
-from engine.decoding.session.snapshots import unqueried_step
+from engine.decoding.partial import decide_answer
+from engine.decoding.sampler import Decision
+from engine.decoding.session.recorded import recorded_under
+from engine.decoding.session.snapshots import known_number, unqueried_step, z_bounds_of
 from engine.decoding.session.tree import StepTree
 from engine.decoding.values import Replay, SamplerSettings, Step, StepOrigin, Trace, TraceNode
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 
-KnownLogits = Callable[[int | None], NDArray[np.floating] | None]
+KnownAnswers = Callable[[int | None], Answer | None]
 
 PLAIN = SamplerSettings()
 
 
-def replay(tree: StepTree, constraint: Constraint, known: KnownLogits) -> tuple[frozenset[int], dict[int, Step]]:
+def replay(tree: StepTree, constraint: Constraint, known: KnownAnswers) -> tuple[frozenset[int], dict[int, Step]]:
     """Walk all branches.
 
     Args:
@@ -50,8 +53,11 @@ def replay(tree: StepTree, constraint: Constraint, known: KnownLogits) -> tuple[
         depth, node = waiting.pop()
         constraint.rollback(len(line) - depth)
         del line[depth:]
-        decision = _decide(constraint, known(node.parent))
+        is_recorded = node.step.origin is StepOrigin.RECORDED
+        decision = None if is_recorded else _decide(constraint, known(node.parent))
         step = node.step if node.step.was_queried else _with_mask(node.step, constraint)
+        if is_recorded:
+            step = recorded_under(step, constraint.allowed())
         if not constraint.accept(step.token_id):
             illegal.add(node.id)
             if not (step.origin == StepOrigin.FORCED_BY_USER and constraint.force(step.token_id)):
@@ -64,9 +70,9 @@ def replay(tree: StepTree, constraint: Constraint, known: KnownLogits) -> tuple[
     return frozenset(illegal), refreshed
 
 
-def _decide(constraint: Constraint, logits: NDArray[np.floating] | None) -> Decision | None:
+def _decide(constraint: Constraint, answer: Answer | None) -> Decision | None:
     # The sampler does not change the model's numbers or the mask's.
-    return None if logits is None else decide(logits, constraint.allowed(), (), PLAIN)
+    return None if answer is None else decide_answer(answer, constraint.allowed(), (), PLAIN)
 
 
 def _with_mask(step: Step, constraint: Constraint) -> Step:
@@ -81,8 +87,9 @@ def _with_numbers(step: Step, decision: Decision | None, configuration: int) -> 
     allowed = int(np.count_nonzero(decision.allowed))
     return replace(
         step,
-        p_masked=float(decision.p_masked[step.token_id]),
+        p_masked=known_number(decision.p_masked[step.token_id]),
         z=decision.z,
+        z_bounds=z_bounds_of(decision),
         allowed=allowed,
         forced=allowed == 1,
         configuration=configuration,
@@ -113,7 +120,7 @@ def walk(constraint: Constraint, tree: StepTree, line: tuple[int, ...]) -> None:
             raise NotAllowedError(refusal)
 
 
-def put_under(constraint: Constraint, tree: StepTree, depth: int, known: KnownLogits) -> Replay:
+def put_under(constraint: Constraint, tree: StepTree, depth: int, known: KnownAnswers) -> Replay:
     """Check a tree against a constraint, and move both to the longest legal prefix of the path.
 
     Args:

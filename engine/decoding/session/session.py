@@ -15,12 +15,21 @@ from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
 from engine.decoding import candidates
+from engine.decoding.answer import Answer, priced
 from engine.decoding.constraints.staged import StagePlan
-from engine.decoding.errors import DeadEndError, EmptyMaskError, FinishedError, NotAllowedError, RemovedError
+from engine.decoding.errors import (
+    DeadEndError,
+    EmptyMaskError,
+    FinishedError,
+    NotAllowedError,
+    RemovedError,
+    UnknownDrawError,
+)
 from engine.decoding.first_bytes import count_first_bytes
+from engine.decoding.partial import decide_answer
 from engine.decoding.pipeline_settings import PipelineSettings
-from engine.decoding.sampler import Decision, decide
-from engine.decoding.session.replay import KnownLogits, put_under, walk
+from engine.decoding.sampler import Decision
+from engine.decoding.session.replay import KnownAnswers, put_under, walk
 from engine.decoding.session.snapshots import (
     broken_at,
     output_of,
@@ -47,7 +56,8 @@ from engine.decoding.values import (
 from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
 from engine.matching.explanation import Explanation
-from engine.models import LogitSource
+from engine.models import LogitSource, ModelError
+from engine.models.source import DrawSettings, DrawsTokens, PricesTokens
 from engine.source import EngineError, InvariantError
 from engine.source.lru import LruCache
 
@@ -254,23 +264,51 @@ class DecodeSession:
         return self._constraint.emptied(stage)
 
     def lookup(self, text: str) -> tuple[Candidate, ...]:
-        """Find tokens by id (`#123`), exact bytes (`"…"`) or a part, and return them with their numbers here."""
-        decision = self._decision_for_lookup()
+        """Find tokens by id (`#123`), exact bytes (`"…"`) or a part, and return them with their numbers here.
+
+        A source that returns a part of its distribution is asked for those that are unknown, if it can be.
+        """
+        asks = self._asks_model(self.finish)
+        decision = self._decide() if asks else self._weigh(Answer(np.full(self._vocabulary.size, -np.inf)))
         found = candidates.find(text, self._vocabulary, decision.logits)
+        if asks and self._price(found):
+            decision = self._decide()
         return candidates.rows(decision, found, self._vocabulary)
+
+    def candidate(self, token_id: int) -> Candidate | None:
+        """Return a token with its numbers here; None if the model is not queried here.
+
+        Args:
+            token_id: an id of the vocabulary.
+        """
+        if not self._asks_model(self.finish):
+            return None
+        ids = np.array([token_id], dtype=np.int64)
+        decision = self._decide()
+        if decision.unknown is not None and self._price(ids):
+            decision = self._decide()
+        return candidates.rows(decision, ids, self._vocabulary)[0]
 
     def preferred(self, ids: Collection[int], most: int) -> tuple[Candidate, ...]:
         """Return the candidates of some ids of the vocabulary, those that the model prefers, at most `most`."""
-        decision = self._decision_for_lookup()
+        asks = self._asks_model(self.finish)
+        decision = self._decide() if asks else self._weigh(Answer(np.full(self._vocabulary.size, -np.inf)))
         by_rank = candidates.by_rank(np.array(sorted(ids), np.int64), decision.logits)
         return candidates.rows(decision, by_rank[:most], self._vocabulary)
 
-    def _decision_for_lookup(self) -> Decision:
-        asks = self._asks_model(self.finish)
-        return self._decide() if asks else self._weigh(np.full(self._vocabulary.size, -np.inf))
+    @property
+    def next_recorded(self) -> Step | None:
+        """The next step of the shown path, if it is one of a log; None otherwise."""
+        if self._tree.depth >= len(self._tree.path):
+            return None
+        step = self._tree.node(self._tree.path[self._tree.depth]).step
+        return step if step.recorded is not None or step.origin is StepOrigin.RECORDED else None
 
     def probabilities(self) -> NDArray[np.floating] | None:
-        """Return the model's probability of each token before the mask, float[W]; None if it is not queried here."""
+        """Return the model's probability of each token before the mask, float[W], NaN where unknown.
+
+        None if the model is not queried here.
+        """
         return self._decide().p if self._asks_model(self.finish) else None
 
     # The user's actions.
@@ -282,11 +320,15 @@ class DecodeSession:
             DeadEndError: the text is not complete and nothing may follow.
             EmptyMaskError: a stage leaves none of the tokens that the others left; the user can still choose one.
             FinishedError: the generation is over.
+            UnknownDrawError: the draw depends on probabilities that the source does not return, and the source cannot
+                draw either; the user can still choose a token.
         """
         self._refuse_if_over()
         decision = self._decide()
         if decision.emptied_by:
             raise self._constraint.emptied(decision.emptied_by)
+        if decision.unknown is not None and not decision.unknown.can_sample:
+            return self._commit(decision, self._draw_by_source(decision), StepOrigin.SOURCE)
         drawn = decision.draw(self._sampler.seed, self._tree.depth)
         return self._commit(decision, drawn, StepOrigin.SAMPLER)
 
@@ -304,6 +346,20 @@ class DecodeSession:
         if not (0 <= token_id < self._vocabulary.size and self._constraint.allowed()[token_id]):
             raise NotAllowedError(self._constraint.explain(token_id))
         return self._commit(self._decide(), token_id, StepOrigin.USER)
+
+    def follow_record(self) -> Step | None:
+        """Take the next token of a log, also if the grammar does not allow it; None if there is none.
+
+        Raises:
+            FinishedError: the generation is over.
+        """
+        step = self.next_recorded
+        if step is None:
+            return None
+        try:
+            return self.take(step.token_id)
+        except (NotAllowedError, RemovedError, DeadEndError):
+            return self.force(step.token_id)
 
     def force(self, token_id: int) -> Step:
         """Take a token even if the grammar does not allow it.
@@ -471,7 +527,7 @@ class DecodeSession:
 
     # Implementation.
 
-    def _replay(self, grammar: CompiledGrammar | None, tree: StepTree, depth: int, known: KnownLogits) -> Replay:
+    def _replay(self, grammar: CompiledGrammar | None, tree: StepTree, depth: int, known: KnownAnswers) -> Replay:
         constraint = self._plan.constraint(grammar, self._model_context.token_limit(self._max_tokens))
         found = put_under(constraint, tree, depth, known)
         self._grammar, self._constraint, self._tree, self._resume = grammar, constraint, tree, depth
@@ -506,20 +562,66 @@ class DecodeSession:
         self._decision = None
 
     def _decide(self) -> Decision:
-        """Return the distributions at the current node; the last ones are cached, since a step follows a look."""
+        """Return the distributions at the current node; the last ones are cached, since a step follows a look.
+
+        If the source returns a part of its distribution, it is asked for the allowed tokens, so that the draw among
+        them is exact; not if they are more than one request may name.
+        """
         at = self._tree.current
         if self._decision is None or self._decision[0] != at:
-            self._decision = at, self._weigh(self._model_context.logits(self._tree))
+            answer = self._model_context.answer(self._tree)
+            if answer.most is not None:
+                unknown = answer.unknown_of(np.flatnonzero(self._constraint.allowed()))
+                if unknown.shape[0] <= self._model_context.most_priced:
+                    answer = self._model_context.price(self._tree, unknown)
+            self._decision = at, self._weigh(answer)
         return self._decision[1]
 
-    def _weigh(self, logits: NDArray[np.floating]) -> Decision:
+    def _price(self, ids: NDArray[np.int64]) -> bool:
+        """Ask the source for the unknown ones of some tokens, the first ones if they are too many for one request.
+
+        Returns:
+            Whether it was asked.
+        """
+        before = self._model_context.answer(self._tree)
+        if self._model_context.price(self._tree, ids) is before:
+            return False
+        self._decision = None
+        self._positions.discard(self._tree.current)
+        return True
+
+    def _draw_by_source(self, decision: Decision) -> int:
+        """Let the source draw under the mask.
+
+        Raises:
+            UnknownDrawError: it cannot draw, or cannot apply one of the stages.
+            ModelError: it drew a token that the mask removes.
+        """
+        assert decision.unknown is not None
+        if not isinstance(self._model, DrawsTokens):
+            raise UnknownDrawError(self._model.name, decision.unknown)
+        if beyond := self._plan.first_beyond_source(self._constraint, self._sampler):
+            raise UnknownDrawError(self._model.name, decision.unknown, beyond)
+        sampler, depth = self._sampler, self._tree.depth
+        settings = DrawSettings(
+            **{field: getattr(sampler, field) for field in DrawSettings.__dataclass_fields__ if field != "seed"},
+            seed=int(np.random.SeedSequence((sampler.seed, depth)).generate_state(1)[0]) >> 1,
+        )
+        drawn = self._model_context.draw(self._model, self._tree, decision.allowed[: self._model.width], settings)
+        if not (0 <= drawn < decision.allowed.shape[0] and decision.allowed[drawn]):
+            raise ModelError("errors.decoding.partial.drew_masked", name=self._model.name, id=drawn)
+        return drawn
+
+    def _weigh(self, answer: Answer) -> Decision:
         allowed, history = self._constraint.allowed(), self._model_context.history(self._tree)
-        width = max(logits.shape[0], allowed.shape[0])
+        width = max(answer.logits.shape[0], allowed.shape[0])
         stages = self._plan.stages(self._constraint, width, self._sampler)
-        return decide(logits, allowed, history, self._sampler, stages)
+        return decide_answer(answer, allowed, history, self._sampler, stages)
 
     def _commit(self, decision: Decision, token_id: int, origin: StepOrigin) -> Step:
-        looked = self._positions.peek(self._tree.current)
+        looked = self._positions.peek(self._tree.current)  # before a price, after which it is out of date
+        if decision.unknown is not None and self._price(np.array([token_id])):
+            decision = self._decide()
         is_forced = origin == StepOrigin.FORCED_BY_USER
         if not (self._constraint.force(token_id) if is_forced else self._constraint.accept(token_id)):
             raise InvariantError("errors.decoding.refused_by_matcher", id=token_id)
@@ -529,7 +631,7 @@ class DecodeSession:
         if is_forced:
             self._tree.illegal |= {node.id}
         self._resume = self._tree.depth
-        return step
+        return node.step
 
     def _look(self) -> Position:
         begun = time.perf_counter()
@@ -564,6 +666,8 @@ class DecodeSession:
 class ModelContext:
     """Queries a model at the nodes of a tree, once per node while the answer is cached.
 
+    The prices of a partial answer become part of it. Of each node, the last draw by the source is kept too.
+
     Args:
         model: the logit source.
         prompt: the text or chat before the tree.
@@ -572,6 +676,7 @@ class ModelContext:
     Attributes:
         prompt: the prompt.
         prompt_ids: the prompt as token ids.
+        most_priced: how many tokens the model may be asked for at once; 0 if it prices none.
 
     Raises:
         ModelError: the prompt cannot be encoded.
@@ -579,7 +684,9 @@ class ModelContext:
 
     def __init__(self, model: LogitSource, prompt: str | Chat, kept: int) -> None:
         self._model = model
-        self._answers: LruCache[int | None, NDArray[np.floating]] = LruCache(kept)
+        self._answers: LruCache[int | None, Answer] = LruCache(kept)
+        self._draws: LruCache[int | None, tuple[DrawSettings, bytes, int]] = LruCache(kept)
+        self.most_priced = model.most_priced if isinstance(model, PricesTokens) else 0
         self.prompt, self.prompt_ids = prompt, self._encode(prompt)
 
     def set_prompt(self, prompt: str | Chat) -> None:
@@ -611,25 +718,55 @@ class ModelContext:
         """Return all ids that the model reads at the current node of a tree."""
         return [*self.prompt_ids, *(step.token_id for step in tree.taken())]
 
-    def logits(self, tree: StepTree) -> NDArray[np.floating]:
-        """Return the model's logits at the current node of a tree."""
-        return self._answers.get(tree.current, lambda: self._model.logits(self.history(tree)))
+    def answer(self, tree: StepTree) -> Answer:
+        """Return the model's answer at the current node of a tree."""
+        return self._answers.get(tree.current, lambda: Answer.of(self._model.logits(self.history(tree))))
+
+    def price(self, tree: StepTree, ids: NDArray[np.int64]) -> Answer:
+        """Return the model's answer at the current node of a tree, with the prices of some tokens; see `priced`.
+
+        Args:
+            tree: the tree.
+            ids: int64[n], the ids.
+        """
+        answer = self.answer(tree)
+        if (following := priced(answer, self._model, self.history(tree), ids)) is not answer:
+            self._answers.put(tree.current, following)
+        return following
+
+    def draw(self, source: DrawsTokens, tree: StepTree, allowed: NDArray[np.bool_], settings: DrawSettings) -> int:
+        """Return the token that the source draws at the current node of a tree.
+
+        Args:
+            source: the model.
+            tree: the tree.
+            allowed: bool[width], the mask.
+            settings: how it is drawn.
+        """
+        packed = np.packbits(allowed).tobytes()
+        known = self._draws.peek(tree.current)
+        if known is None or known[:2] != (settings, packed):
+            known = settings, packed, int(source.draw(self.history(tree), allowed, settings))
+            self._draws.put(tree.current, known)
+        return known[2]
 
     def knows(self, node: int | None) -> bool:
         """Return whether the answer at a node is cached."""
         return node in self._answers
 
-    def peek(self, node: int | None) -> NDArray[np.floating] | None:
+    def peek(self, node: int | None) -> Answer | None:
         """Return the answer at a node if it is cached."""
         return self._answers.peek(node)
 
     def discard(self, node: int) -> None:
         """Drop the answer at a node that the tree no longer has."""
         self._answers.discard(node)
+        self._draws.discard(node)
 
     def clear_cache(self) -> None:
         """Drop all answers, since the node ids have a new meaning."""
         self._answers.clear()
+        self._draws.clear()
 
     def _encode(self, prompt: str | Chat) -> tuple[int, ...]:
         if isinstance(prompt, Chat):

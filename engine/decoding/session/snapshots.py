@@ -12,9 +12,20 @@ import numpy as np
 
 from engine.decoding import candidates
 from engine.decoding.constraints.staged import StagedConstraint
+from engine.decoding.partial import effects
 from engine.decoding.sampler import Decision, entropy, waterfall
 from engine.decoding.session.tree import StepTree
-from engine.decoding.values import EosState, Finish, Position, Step, StepOrigin
+from engine.decoding.values import (
+    Bounds,
+    Candidate,
+    EosState,
+    Finish,
+    Position,
+    StageEffect,
+    Step,
+    StepOrigin,
+    Unknown,
+)
 from engine.vocabulary import Vocabulary
 
 
@@ -57,15 +68,35 @@ def position_at(
         candidates=table,
         mask_us=mask_us,
         logits_ms=logits_ms,
-        entropy=entropy(decision.p, decision.logits) if decision else None,
-        entropy_masked=entropy(decision.p_masked, decision.masked) if decision and not emptied_by else None,
-        stages=waterfall(decision.p, decision.stages, decision.p_sampled) if decision else (),
+        entropy=_entropy(decision) if decision else None,
+        entropy_masked=_entropy_masked(decision) if decision and not emptied_by else None,
+        stages=_effects(decision) if decision else (),
         broken_at=broken_at(tree),
         budget=constraint.budget(),
         parts=constraint.parts,
         grammar_text=constraint.grammar_text,
         emptied_by=emptied_by,
+        unknown=decision.unknown if decision else None,
     )
+
+
+def _entropy(decision: Decision) -> float | None:
+    if decision.unknown is None:
+        return entropy(decision.p, decision.logits)
+    low, high = decision.unknown.entropy
+    return low if low == high else None
+
+
+def _entropy_masked(decision: Decision) -> float | None:
+    if decision.unknown is not None and np.isnan(decision.masked.max(initial=-np.inf)):
+        return None
+    return entropy(decision.p_masked, decision.masked)
+
+
+def _effects(decision: Decision) -> tuple[StageEffect, ...]:
+    if decision.unknown is not None:
+        return effects(decision)
+    return waterfall(decision.p, decision.stages, decision.p_sampled)
 
 
 def remembered_at(
@@ -84,19 +115,30 @@ def remembered_at(
         The position, without what needs the model's full answer; None if the step stored nothing, or was taken under
         another mask, whose numbers would be meaningless here.
     """
-    if step.kept is None or step.entropy is None or step.allowed != np.count_nonzero(constraint.allowed()):
+    if step.kept is None or step.allowed != np.count_nonzero(constraint.allowed()):
         return None
     empty = position_at(constraint, tree, vocabulary, None, finish, (step.mask_us or 0.0, 0.0))
     table = candidates.remembered(step.kept, step.z, constraint.allowed(), vocabulary)
+    z = step.z
     return replace(
         empty,
-        z=step.z,
-        kl=-math.log(step.z) if step.z > 0 else math.inf,
+        z=z,
+        kl=None if z is None else -math.log(z) if z > 0 else math.inf,
         wanted=table[0] if table else None,
         candidates=table,
         entropy=step.entropy,
         is_remembered=True,
+        unknown=None if step.z_bounds is None else _remembered_unknown(table, vocabulary, step.z_bounds),
     )
+
+
+def _remembered_unknown(table: tuple[Candidate, ...], vocabulary: Vocabulary, z: Bounds) -> Unknown:
+    """Return what the source left unknown at a step, as far as its stored tokens say."""
+    listed = [candidate.p for candidate in table if candidate.p is not None]
+    rest = max(0.0, 1.0 - sum(listed))
+    count = len(listed)
+    most = min(listed, default=1.0)
+    return Unknown(count, vocabulary.size - count, count, Bounds(0.0, rest), most, z, Bounds(0.0, math.inf))
 
 
 def output_of(tree: StepTree, vocabulary: Vocabulary) -> bytes:
@@ -129,8 +171,8 @@ def queried_step(
         token_id=token_id,
         token=candidates.token_bytes(vocabulary, token_id),
         name=vocabulary.special.get(token_id, ""),
-        p=float(decision.p[token_id]),
-        p_masked=float(decision.p_masked[token_id]),
+        p=known_number(decision.p[token_id]),
+        p_masked=known_number(decision.p_masked[token_id]),
         z=decision.z,
         allowed=allowed,
         forced=allowed == 1,
@@ -142,7 +184,18 @@ def queried_step(
         logits_ms=looked.logits_ms if looked else None,
         top=candidates.top_candidates(looked.candidates) if looked else (),
         kept=candidates.stored_top(looked.candidates) if looked else None,
+        z_bounds=z_bounds_of(decision),
     )
+
+
+def known_number(value: float) -> float | None:
+    """Return a number of a decision; None for NaN, which is unknown."""
+    return None if math.isnan(value) else float(value)
+
+
+def z_bounds_of(decision: Decision) -> Bounds | None:
+    """Return the bounds of the allowed mass if it is unknown."""
+    return decision.unknown.z if decision.z is None and decision.unknown is not None else None
 
 
 def unqueried_step(

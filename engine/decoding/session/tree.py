@@ -7,6 +7,7 @@ extend beyond the current step: what was undone stays in view until another step
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from engine.decoding.values import Step, Trace, TraceNode
 from engine.source import InvariantError
@@ -115,8 +116,10 @@ class StepTree:
         return known
 
     def refresh(self, node_id: int, step: Step) -> None:
-        """Replace the step of a node by a newer version of the same decision."""
+        """Replace the step of a node by a newer version of the same decision; what a log has of it stays."""
         node = self._nodes[node_id]
+        if step.recorded is None and node.step.recorded is not None:
+            step = replace(step, recorded=node.step.recorded)
         self._nodes[node_id] = TraceNode(node.id, node.parent, step)
 
     def return_to(self, before: Trace) -> None:

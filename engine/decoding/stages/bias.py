@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def _shape(values: Values, vocabulary: Vocabulary) -> Shape:
     from engine.decoding.processors.suppress import Bias  # start-up time: numpy
 
-    return Bias(vocabulary, dict(_biases(values["bias"]))).shape
+    return Bias(vocabulary, dict(_biases(values["bias"])))
 
 
 def _biases(given: Iterable[tuple[str, float]]) -> Iterator[tuple[int | str, float]]:

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def _sampler_shape(values: Values) -> Shape:
-    from engine.decoding.processors.shaping import min_p  # start-up time: numpy
+    from engine.decoding.processors.shaping import MinP  # start-up time: numpy
 
-    return lambda logits, _history: min_p(logits, values["min_p"])
+    return MinP(values["min_p"])
 
 
 STAGE = Stage(

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def _sampler_shape(values: Values) -> Shape:
-    from engine.decoding.processors.shaping import repetition_penalty  # start-up time: numpy
+    from engine.decoding.processors.shaping import RepetitionPenalty  # start-up time: numpy
 
-    return lambda logits, history: repetition_penalty(logits, history, values["repetition_penalty"])
+    return RepetitionPenalty(values["repetition_penalty"])
 
 
 STAGE = Stage(

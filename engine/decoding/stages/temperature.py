@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def _sampler_shape(values: Values) -> Shape:
-    from engine.decoding.processors.shaping import temperature  # start-up time: numpy
+    from engine.decoding.processors.shaping import Temperature  # start-up time: numpy
 
-    return lambda logits, _history: temperature(logits, values["temperature"])
+    return Temperature(values["temperature"])
 
 
 STAGE = Stage(

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def _sampler_shape(values: Values) -> Shape:
-    from engine.decoding.processors.shaping import top_k  # start-up time: numpy
+    from engine.decoding.processors.shaping import TopK  # start-up time: numpy
 
-    return lambda logits, _history: top_k(logits, values["top_k"])
+    return TopK(values["top_k"])
 
 
 STAGE = Stage(

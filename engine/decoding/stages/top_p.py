@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def _sampler_shape(values: Values) -> Shape:
-    from engine.decoding.processors.shaping import top_p  # start-up time: numpy
+    from engine.decoding.processors.shaping import TopP  # start-up time: numpy
 
-    return lambda logits, _history: top_p(logits, values["top_p"])
+    return TopP(values["top_p"])
 
 
 STAGE = Stage(

@@ -25,6 +25,8 @@ FINISHES: Final = {
     "content_filter": FinishReason.FILTER,
 }
 """The reasons for an end, as a user writes them."""
+LINE_SUFFIXES: Final = (".jsonl", ".ndjson")
+"""The suffixes of files with an object in each line."""
 _REQUEST_NAMES: Final = ("request", "req", "body", "payload", "kwargs", "input")
 _RESPONSE_NAMES: Final = ("response", "resp", "completion", "result")
 _ID_NAMES: Final = ("custom_id", "request_id", "trace_id", "name", "id")
@@ -212,6 +214,24 @@ def read_record(record: Any, name: str, place: str) -> BatchRecord:
             FINISHES.get(finish, FinishReason.UNKNOWN) if isinstance(finish, str) else FinishReason.UNKNOWN,
         ),
     )
+
+
+def count_of_records(text: str) -> int:
+    """Return how many requests of a batch a text of JSON lines has; 0 if a line of it is something else."""
+    found: set[str] = set()
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        if not line.startswith("{"):
+            return 0
+        try:
+            record = read_record(json.loads(line), str(number), "")
+        except (ValueError, RecursionError, EngineError):
+            return 0
+        if not record.id and record.entry.has_request != record.entry.has_answer:
+            return 0  # a stream, or a request that was copied before its response
+        found.add(record.entry.name)
+    return len(found)
 
 
 def _request_of(record: Mapping[str, Any]) -> str | None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from engine.diagnosis.batch.entries import (
+    LINE_SUFFIXES,
     BatchEntry,
     EntrySource,
     FileLine,
@@ -31,7 +32,6 @@ from engine.diagnosis.intake import PastedText, TextKind
 from engine.diagnosis.intake.values import MOST_CHARACTERS
 from engine.source import CancelToken, EngineError
 
-LINE_SUFFIXES: Final = (".jsonl", ".ndjson")
 _LONGEST_LINE: Final = 8_000_000  # bytes
 _CHUNK: Final = 1 << 20
 _BOMS: Final = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"), (b"\xef\xbb\xbf", "utf-8"), (b"", "utf-8"))

@@ -62,8 +62,10 @@ class _EffortError(Exception):
 class _Search:
     """A search among candidates for a smallest set that makes an output legal."""
 
-    def __init__(self, judge: Callable[[frozenset[str]], CompiledGrammar | None], data: bytes) -> None:
-        self._judge, self._data = judge, data
+    def __init__(
+        self, judge: Callable[[frozenset[str]], CompiledGrammar | None], data: bytes, *, is_whole: bool = False
+    ) -> None:
+        self._judge, self._data, self._is_whole = judge, data, is_whole
         self._known: dict[frozenset[str], bool] = {}
         self._effort = 0
         self.checks = 0
@@ -89,12 +91,12 @@ class _Search:
         return self._known[removed]
 
     def reaches_end(self, grammar: CompiledGrammar) -> bool:
-        """Return whether a grammar allows the output."""
+        """Return whether a grammar allows the output, and as a complete text where that is required."""
         if grammar.is_empty:
             return False
         legal = reach(grammar.automaton, self._data)
         self._effort += 20 * min(legal, _NEW_STATES) + 2 * legal
-        return legal == len(self._data)
+        return legal == len(self._data) and (not self._is_whole or grammar.fullmatch(self._data))
 
     def smallest(self, candidates: Sequence[str]) -> Counterfactual | None:
         """Return the smallest set that was found; None if not even all candidates suffice.
@@ -136,6 +138,8 @@ def schema_counterfactual(
     options: CompileOptions,
     violations: Sequence[KeywordViolation],
     cancel: CancelToken | None = None,
+    *,
+    is_whole: bool = False,
 ) -> Counterfactual | None:
     """Return the smallest set of keywords of a schema without which an output is legal.
 
@@ -145,23 +149,22 @@ def schema_counterfactual(
         options: the options of the compile.
         violations: the keywords that the output violates, as far as they are known.
         cancel: cancels the search.
+        is_whole: whether the output must be complete; otherwise the beginning of a legal text is legal.
     """
 
     def without(removed: frozenset[str]) -> CompiledGrammar:
-        changed = copy.deepcopy(schema)
-        for pointer in removed - {ORDER}:
-            changed = _remove(changed, pointer)
+        changed = without_keywords(schema, removed - {ORDER})
         used = replace(options, property_order="any") if ORDER in removed else options
         return compile_grammar("json_schema", json.dumps(changed, ensure_ascii=False), used, cancel=cancel)
 
-    search = _Search(without, data)
+    search = _Search(without, data, is_whole=is_whole)
     found = list(dict.fromkeys(one.pointer for one in violations))[:MOST_CANDIDATES]
     try:
         for _ in range(MOST_ROUNDS):
             grammar = search.grammar(frozenset((*found, ORDER)))
             if grammar is None or search.reaches_end(grammar):
                 break
-            more = [one for one in _forbidding(grammar, data) if one not in found and _is_keyword(schema, one)]
+            more = [one for one in _forbidding(grammar, data) if one not in found and is_keyword(schema, one)]
             if not more:
                 break
             found += more
@@ -230,7 +233,7 @@ def _forbidding(grammar: CompiledGrammar, data: bytes) -> tuple[str, ...]:
     return pointers(grammar.source, automaton.spans(at))
 
 
-def _is_keyword(schema: Schema, pointer: str) -> bool:
+def is_keyword(schema: Schema, pointer: str) -> bool:
     """Return whether a pointer names a keyword with an effect, and not a subschema or a map of them."""
     above, _, step = pointer.rpartition("/")
     if not pointer or unescape_step(step) in _NO_KEYWORDS:
@@ -242,6 +245,14 @@ def _is_keyword(schema: Schema, pointer: str) -> bool:
 
 def _is_composite(pointer: str) -> bool:
     return pointer.rpartition("/")[2] in COMPOSITE
+
+
+def without_keywords(schema: Schema, removed: Iterable[str]) -> Schema:
+    """Return a copy of a schema without some keywords, which JSON Pointers name."""
+    changed = copy.deepcopy(schema)
+    for pointer in removed:
+        changed = _remove(changed, pointer)
+    return changed
 
 
 def _remove(schema: Any, pointer: str) -> Any:

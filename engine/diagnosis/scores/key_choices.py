@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 
 from engine.automata.byte_automaton import DEAD
+from engine.decoding.answer import Answer
 from engine.decoding.processors.logits import log_sum_exp, sanitise
 from engine.diagnosis.failures.tolerant_json import OutputValue, read_output
 from engine.diagnosis.scores.token_scores import JudgedGrammar, TokenScore
@@ -52,7 +53,7 @@ class KeyChoice:
     Attributes:
         start: the byte of the output at which the key begins.
         key: the key; empty if the object ended.
-        p: its probability.
+        p: its probability; None if unknown.
         wanted: the key that the model would have written.
         wanted_p: the probability of that key.
         is_allowed: whether the grammar allowed it; None without a grammar, or if the output left the grammar before.
@@ -60,7 +61,7 @@ class KeyChoice:
 
     start: int
     key: str
-    p: float
+    p: float | None
     wanted: str
     wanted_p: float
     is_allowed: bool | None = None
@@ -167,7 +168,8 @@ def key_choices(
         if not wanted or wanted == position.key:
             continue
         last = bisect_right(starts, position.end + shift - 1) - 1
-        logprobs = [one.logprob or 0.0 for one in scores[first : last + 1]]
+        logprobs = [one.logprob for one in scores[first : last + 1]]
+        known = [one for one in logprobs if one is not None]
         is_allowed = None
         if judged is not None:
             automaton = judged.grammar.automaton
@@ -176,7 +178,16 @@ def key_choices(
             written += json.dumps(wanted, ensure_ascii=False).encode("utf-8", "surrogatepass")
             if before_key != DEAD:
                 is_allowed = automaton.run(before_key, written) != DEAD
-        found.append(KeyChoice(at, position.key, math.exp(sum(logprobs)), wanted, wanted_p, is_allowed))
+        found.append(
+            KeyChoice(
+                at,
+                position.key,
+                math.exp(sum(known)) if len(known) == len(logprobs) else None,
+                wanted,
+                wanted_p,
+                is_allowed,
+            )
+        )
     return tuple(found)
 
 
@@ -200,12 +211,13 @@ def _wanted_key(
             cancel.check()
         if source.context_length is not None and len(given) > source.context_length:
             break
-        logits = sanitise(source.logits(given), source.vocabulary.size)
+        answer = Answer.of(source.logits(given))
+        logits = sanitise(answer.logits, source.vocabulary.size)  # an unknown token is not the most probable one
         token_id = int(np.argmax(logits))
         piece = source.vocabulary.token_bytes(token_id)
         if not piece:
             break
-        total += float(logits[token_id]) - log_sum_exp(logits)
+        total += float(logits[token_id]) - (log_sum_exp(logits) if answer.most is None else 0.0)
         written += piece
         given.append(token_id)
         match = pattern.match(written)

@@ -15,6 +15,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from engine.diagnosis.case import FailureCase, ListedToken, ScoredToken
+from engine.document.saved_traces import FINISHES, SavedTrace
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 from engine.vocabulary.visible import visible
@@ -164,3 +165,37 @@ def starts_in(tokens: Sequence[ScoredToken], text: bytes) -> list[int | None]:
 
 def _ends_with(text: bytes, data: bytes, end: int) -> bool:
     return bool(data) and text.endswith(data, 0, end)
+
+
+def recorded_saved_trace(case: FailureCase, vocabulary: Vocabulary | None = None) -> SavedTrace:
+    """Return the tokens of the output of a response as a saved trace; -1 is the id of a token without one.
+
+    Args:
+        case: the response.
+        vocabulary: the vocabulary of its ids; None if it is not known.
+
+    Raises:
+        EngineError: the response has no tokens, or they are those of another vocabulary, or their texts are not known.
+    """
+    tokens, text = recorded_tokens(case, vocabulary), case.output
+    if text is not None:
+        starts = starts_in(tokens, text)
+        tokens = tuple(token for token, start in zip(tokens, starts, strict=True) if start is not None)
+    pieces = tuple(token.data for token in tokens)
+    if not tokens or (text is not None and b"".join(pieces[: _count(pieces, text)]) != text):
+        raise EngineError("errors.diagnosis.no_texts")
+    ids = tuple(-1 if token.token_id is None else token.token_id for token in tokens)
+    pieces = tuple(piece if index < _count(pieces, text) else b"" for index, piece in enumerate(pieces))
+    return SavedTrace(ids, pieces, str(case.finish) if case.finish in FINISHES else "")
+
+
+def _count(pieces: Sequence[bytes], text: bytes | None) -> int:
+    """Return the number of tokens that are the text, without the end that follows it."""
+    if text is None:
+        return len(pieces)
+    size = 0
+    for index, piece in enumerate(pieces):
+        if size == len(text):
+            return index
+        size += len(piece)
+    return len(pieces)

@@ -22,6 +22,7 @@ from engine.diagnosis.scores.token_scores import JudgedGrammar, TokenScore
 _END_NAME: Final = re.compile(rb"<\|[^|>]*\|>|</s>|<eos>|<end_of_turn>")
 """How responses name the end tokens of common tokenizers."""
 _AFTER_MASK: Final = frozenset(("vllm", "sglang"))
+"""The servers whose log-probabilities are from behind the mask."""
 
 
 def score_by_response(

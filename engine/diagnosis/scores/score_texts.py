@@ -33,9 +33,13 @@ def wanted_text(score: TokenScore) -> str:
 
 
 def score_notes(scored: ScoredOutput) -> list[str]:
-    """Return what the scores show: blanks in place of what the model wanted, its choices of keys, and lost keys."""
+    """Return what the scores show: blanks in place of what the model wanted, its choices of keys, and lost keys.
+
+    First is said what they are not, if they are from behind the mask.
+    """
     text = scored.text
     return [
+        *([catalogue_text("diagnosis.scores.masked")] if scored.is_masked else []),
         *(_blank_line(text, one) for one in blank_runs(scored.scores)),
         *(_choice_line(text, one) for one in scored.choices),
         *(_lost_line(text, one) for one in scored.lost),

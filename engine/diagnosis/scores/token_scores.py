@@ -13,12 +13,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from engine.compile import CompiledGrammar
-from engine.decoding.processors.logits import log_sum_exp, sanitise
+from engine.decoding.answer import Answer, priced
+from engine.decoding.candidates import rows
+from engine.decoding.partial import decide_answer
+from engine.decoding.processors.logits import Allowed, log_sum_exp, padded, sanitise
+from engine.decoding.values import Bounds, SamplerSettings
 from engine.diagnosis.case import FailureCase, JudgedOutput
 from engine.diagnosis.verdicts.tokenisation import given_ids, tokenise, tokenizer_ids
 from engine.masking.bitmask import unpack_mask
@@ -193,28 +197,24 @@ def score_by_model(
     for index, (token_id, piece) in enumerate(zip(ids[: max(room, 1)], pieces, strict=False)):
         cancel.report("progress.scored_tokens", index, len(ids))
         cancel.check()
-        logits = sanitise(source.logits(given), source.vocabulary.size)
-        total = log_sum_exp(logits)
         allowed = None if masks is None else masks.before(start)
-        z = None
-        if allowed is not None:
-            wide = np.zeros(logits.shape[0], np.bool_)
-            wide[: allowed.shape[0]] = allowed
-            z = min(1.0, math.exp(min(0.0, log_sum_exp(np.where(wide, logits, -np.inf)) - total)))
-        wanted = int(np.argmax(logits))
+        answer = priced(Answer.of(source.logits(given)), source, given, np.array([token_id]))
+        model = (_known_numbers if answer.most is None else _partial_numbers)(answer, token_id, allowed, source)
+        wanted = model.wanted
+        z, z_most = (None, None) if model.z is None else model.z
         scores.append(
             TokenScore(
                 index,
                 token_id,
                 piece,
                 start,
-                float(logits[token_id]) - total,
-                int(np.count_nonzero(logits > logits[token_id])) + 1,
+                model.logprob,
+                model.rank,
                 z,
-                z,
+                z_most,
                 None if allowed is None else bool(allowed[token_id]),
                 source.vocabulary.token_bytes(wanted) or source.vocabulary.special.get(wanted, "").encode(),
-                float(logits[wanted]) - total,
+                model.wanted_logprob,
             )
         )
         if masks is not None:
@@ -222,6 +222,44 @@ def score_by_model(
         given.append(token_id)
         start += len(piece)
     return tuple(scores)
+
+
+class _Numbers(NamedTuple):
+    """The numbers of a model at a token; `z` are bounds of the allowed mass, None without a mask."""
+
+    logprob: float | None
+    rank: int | None
+    z: Bounds | None
+    wanted: int
+    wanted_logprob: float
+
+
+def _known_numbers(answer: Answer, token_id: int, allowed: Allowed | None, source: LogitSource) -> _Numbers:
+    logits = sanitise(answer.logits, source.vocabulary.size)
+    total = log_sum_exp(logits)
+    z = None
+    if allowed is not None:
+        left = log_sum_exp(np.where(padded(allowed, logits.shape[0]), logits, -np.inf))
+        z = min(1.0, math.exp(min(0.0, left - total)))
+    wanted = int(np.argmax(logits))
+    rank = int(np.count_nonzero(logits > logits[token_id])) + 1
+    bounds = None if z is None else Bounds(z, z)
+    return _Numbers(float(logits[token_id]) - total, rank, bounds, wanted, float(logits[wanted]) - total)
+
+
+def _partial_numbers(answer: Answer, token_id: int, allowed: Allowed | None, source: LogitSource) -> _Numbers:
+    mask = np.ones(source.vocabulary.size, dtype=np.bool_) if allowed is None else allowed
+    decision = decide_answer(answer, mask, (), SamplerSettings())
+    assert decision.unknown is not None
+    (row,) = rows(decision, np.array([token_id]), source.vocabulary)
+    wanted, logprob = decision.wanted_id, float(decision.logits[token_id])
+    return _Numbers(
+        None if math.isnan(logprob) else logprob,
+        row.rank,
+        None if allowed is None else decision.unknown.z,
+        wanted,
+        float(decision.logits[wanted]),
+    )
 
 
 class _Masks:
@@ -233,7 +271,7 @@ class _Masks:
         self._size = source.vocabulary.size
         self._is_legal = not judged.lead or self._matcher.accept_bytes(judged.lead)
 
-    def before(self, start: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
+    def before(self, start: int) -> Allowed | None:
         """Return the allowed tokens, bool[V], for a token that begins at a byte of the output."""
         if not self._is_legal or start < self._start:
             return None

@@ -22,7 +22,7 @@ from engine.decoding.constraints.constraint import Constraint, GrammarConstraint
 from engine.decoding.forced.strategies import STRATEGIES
 from engine.decoding.pipeline_settings import PipelineSettings, sampler_values
 from engine.decoding.stages import STAGES, pipeline_stages, sampler_stages
-from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Step, StepOrigin, Trace
+from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Step, StepOrigin, Trace, masked_share
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_text
 from engine.document.content import DocumentFile
 from engine.matching.explanation import Reason
@@ -167,6 +167,7 @@ class _PageBuilder:
             "p": _rounded(step.p) if queried else None,
             "masked": _rounded(step.p_masked) if queried else None,
             "z": _rounded(step.z) if queried else None,
+            "bounds": None if step.z_bounds is None else [_rounded(bound) for bound in step.z_bounds],
             "entropy": _rounded(step.entropy) if queried and step.entropy is not None else None,
             "mask": _rounded(step.mask_us) if step.mask_us is not None else None,
             "model": _rounded(step.logits_ms or 0.0),
@@ -185,7 +186,7 @@ class _PageBuilder:
         """Yield the model's top tokens, and the taken token if it is not among them."""
         for rank, one in enumerate(step.top, 1):
             is_taken = one.token_id == step.token_id
-            masked = step.p_masked if is_taken else min(1.0, one.p / step.z) if one.allowed and step.z > 0 else 0.0
+            masked = step.p_masked if is_taken else masked_share(one.p, step.z) if one.allowed else 0.0
             yield {
                 "rank": rank,
                 "token": _shown(one.token, one.name, one.token_id),
@@ -412,8 +413,10 @@ def _short(text: str) -> str:
     return line if len(line) <= _NAME_LENGTH else f"{line[: _NAME_LENGTH - 1]}…"
 
 
-def _rounded(number: float) -> float:
-    """Round a number to the displayed digits; infinities and NaN become 0."""
+def _rounded(number: float | None) -> float | None:
+    """Round a number to the displayed digits; infinities and NaN become 0, and None, which is unknown, stays."""
+    if number is None:
+        return None
     return float(f"{number:.{_DIGITS}g}") if math.isfinite(number) else 0.0
 
 

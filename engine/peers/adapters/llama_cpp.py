@@ -20,6 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from engine.grammar.options import CompileOptions
 from engine.peers.adapter import Mask, Peer, UnsupportedNotationError, allows, empty_mask
 from engine.vocabulary import Vocabulary
 
@@ -258,4 +259,10 @@ def _others(ranges: _Ranges) -> _Ranges:
     return [*found, (start, _LAST)] if start <= _LAST else found
 
 
-PEER = Peer("llama-cpp", "xllamacpp", LlamaAdapter, notations=("json_schema", "gbnf"))
+PEER = Peer(
+    "llama-cpp",
+    "xllamacpp",
+    LlamaAdapter,
+    notations=("json_schema", "gbnf"),
+    options=CompileOptions(whitespace="flexible"),
+)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+from engine.grammar.options import CompileOptions
 from engine.peers.adapter import GreedyTokenizer, Peer, UnsupportedNotationError, allows, empty_mask, eos_id_of
 from engine.vocabulary import Vocabulary
 
@@ -89,4 +90,4 @@ class LlguidanceAdapter:
         return str(readers[notation](source))
 
 
-PEER = Peer("llguidance", "llguidance", LlguidanceAdapter)
+PEER = Peer("llguidance", "llguidance", LlguidanceAdapter, options=CompileOptions(whitespace="any"))

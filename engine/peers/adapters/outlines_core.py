@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from engine.grammar.options import CompileOptions
 from engine.peers.adapter import Peer, UnsupportedNotationError, allows, empty_mask, eos_id_of
 from engine.vocabulary import Vocabulary
 
@@ -68,4 +69,10 @@ class OutlinesAdapter:
         """Do nothing, since outlines-core caches no grammar."""
 
 
-PEER = Peer("outlines-core", "outlines-core", OutlinesAdapter, notations=("json_schema", "regex"))
+PEER = Peer(
+    "outlines-core",
+    "outlines-core",
+    OutlinesAdapter,
+    notations=("json_schema", "regex"),
+    options=CompileOptions(whitespace="flexible"),
+)

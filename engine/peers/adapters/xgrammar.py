@@ -10,6 +10,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from engine.grammar.options import CompileOptions
 from engine.peers.adapter import Peer, UnsupportedNotationError, eos_id_of
 from engine.vocabulary import Vocabulary
 
@@ -65,4 +66,4 @@ class XgrammarAdapter:
         self._compiler.clear_cache()
 
 
-PEER = Peer("xgrammar", "xgrammar", XgrammarAdapter)
+PEER = Peer("xgrammar", "xgrammar", XgrammarAdapter, options=CompileOptions(whitespace="any"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.grammar.options import CompileOptions
 from engine.peers.adapter import Peer
 from engine.peers.adapters.xgrammar import XgrammarAdapter
 
@@ -12,4 +13,4 @@ class OpenXgrammarAdapter(XgrammarAdapter):
     strict = False
 
 
-PEER = Peer("xgrammar-open", "xgrammar", OpenXgrammarAdapter)
+PEER = Peer("xgrammar-open", "xgrammar", OpenXgrammarAdapter, options=CompileOptions(whitespace="any"))

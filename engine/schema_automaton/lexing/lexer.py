@@ -412,6 +412,10 @@ class LanguagesLexer(JsonLexer):
 
     def spans(self, state: tuple[Any, ...], index: int, alternative: Any) -> Iterable[Span] | None:
         """Return the source locations that apply in a state of one of the languages."""
+        if index >= len(
+            state
+        ):  # a state of unconstrained strings, which all schemas share, is one for all alternatives
+            return None
         at = state[index]
         spans: Iterable[Span] = self.languages[index].spans(at) if at is not None else ()
         return spans

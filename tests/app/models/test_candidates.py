@@ -1,8 +1,10 @@
 import pytest
-from decode_views import CANDIDATES, candidate
+from decode_views import CANDIDATES, PARTIAL_CANDIDATES, candidate
 from PySide6.QtCore import QPersistentModelIndex, Qt
 
+from app.catalogue import ui_text
 from app.models.candidates import CandidateColumn, CandidateModel
+from app.theme.labels import plain_text
 
 DESCENDING = Qt.SortOrder.DescendingOrder
 
@@ -40,6 +42,36 @@ def test_equal_weights_keep_the_order_of_the_model(qapp):
     model = CandidateModel()
     model.show_candidates([candidate(i, b"a", 0.1, rank=9 - i) for i in range(5)])
     assert [model.candidate(row).rank for row in range(5)] == [5, 6, 7, 8, 9]
+
+
+def test_unknown_numbers_are_question_marks_and_bounds_and_come_last(qapp, qtmodeltester):
+    model = CandidateModel()
+    model.show_candidates(PARTIAL_CANDIDATES)
+    qtmodeltester.check(model)
+    assert ids(model) == [11, 10, 12, 0]
+    assert [text(model, row, CandidateColumn.PROBABILITY) for row in range(4)] == [
+        "30.00% → ≥60.00%",
+        "40.00% → –",
+        "? → ?",
+        "? → –",
+    ]
+    assert [text(model, row, CandidateColumn.RANK) for row in range(4)] == ["2", "1", "?", "?"]
+    assert text(model, 0, CandidateColumn.CHANGE) == text(model, 2, CandidateColumn.CHANGE) == "?"
+    assert model.peak == 0.6
+    for column in CandidateColumn:
+        for order in Qt.SortOrder:
+            model.sort(column, order)
+            assert sorted(ids(model)) == [0, 10, 11, 12]
+
+
+def test_the_tip_of_an_unknown_token_says_why_and_what_it_is_at_most(qapp):
+    model = CandidateModel()
+    model.show_candidates(PARTIAL_CANDIDATES)
+    tips = {model.candidate(row).token_id: model.index(row, 1).data(Qt.ItemDataRole.ToolTipRole) for row in range(4)}
+    assert plain_text(ui_text("models.candidates.tip.unknown", most="10.0%")) in tips[12]
+    assert plain_text(ui_text("models.candidates.tip.bounds")) in tips[11]
+    assert "60.0–75.0%" in tips[11]
+    assert ui_text("models.candidates.tip.masked", p="?") in tips[0]
 
 
 @pytest.mark.parametrize(

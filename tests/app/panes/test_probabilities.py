@@ -4,7 +4,8 @@ import sys
 from dataclasses import replace
 
 import pytest
-from decode_views import CANDIDATES, candidate, position
+from decode_views import CANDIDATES, PARTIAL_CANDIDATES, candidate, partial_position, position
+from PySide6.QtCore import Qt
 
 from app.catalogue import ui_text
 from app.panes.probabilities.pane import MOST_BARS, ProbabilitiesPane, axis_label, most_probable
@@ -85,6 +86,21 @@ def test_importing_the_panes_loads_neither_pyqtgraph_nor_what_runs_models():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_unknown_numbers_have_bounds(pane):
+    pane.show_position(partial_position())
+    kl = f"0.693–{ui_text('probabilities.facts.nats', value=-math.log(0.4))}"
+    entropy = ui_text("probabilities.facts.entropy", before="1.25–2.50", after="?")
+    assert pane.facts.text == facts("50.0–60.0%", "40.0–50.0%", kl, entropy)
+    model = pane.waterfall.model
+    assert [model.index(0, column).data() for column in range(1, 4)] == ["?", "? · ?", "?"]
+    tip = model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert ui_text("probabilities.tip.unknown", stage="mask") in tip
+
+
+def test_tokens_with_unknown_probabilities_have_no_bars():
+    assert [row.token_id for row in most_probable(PARTIAL_CANDIDATES)] == [11, 10]
 
 
 def test_the_waterfall_shows_what_each_stage_removed(pane, qtmodeltester):

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, Qt
 
 from app.catalogue import ui_text
 from app.panes.timeline.pane import ROWS, TimelinePane, worst_of
-from engine.decoding.values import StepOrigin, Trace, TraceNode
+from engine.decoding.values import Bounds, StepOrigin, Trace, TraceNode
 
 LEFT = Qt.MouseButton.LeftButton
 ZS = (0.9, 0.2, 0.001, 1.0, 0.5)
@@ -180,6 +180,22 @@ def test_an_unknown_value_is_a_gap_and_not_zero(qtbot, pane):
     assert sorted(bars_of(pane, 2)) == [0, 1, 2, 3, 4]  # what the grammar allows is known
     assert unknown("z", "entropy", "mask") in pane.tip_of(1)
     assert ui_text("common.step.replayed") in pane.tip_of(1)
+
+
+def test_an_unknown_mass_is_drawn_with_its_bounds(qtbot, pane):
+    shown = path(current=4)
+    nodes = tuple(
+        replace(node, step=replace(node.step, z=None, z_bounds=Bounds(0.25, 0.75))) if node.id == 2 else node
+        for node in shown.nodes
+    )
+    pane.show_trace(replace(shown, nodes=nodes))
+    qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
+    bars = [item.opts for item in pane.plot.strips[0].items if type(item).__name__ == "BarGraphItem"]
+    assert [list(bar["height"]) for bar in bars if list(bar["x"]) == [2]] == [[0.25], [0.75]]
+    name = ROWS[0].name
+    assert f"{name} 25.0–75.0%" in pane.tip_of(2)
+    assert unknown("z") not in pane.tip_of(2)
+    assert worst_of(tuple(node.step for node in nodes)) == 1  # it may be 0.75, and another is certainly 0.2
 
 
 def test_a_strip_without_known_values_has_no_scale(qtbot, pane):

@@ -13,11 +13,13 @@ from app.workers.requests.decode import (
     Back,
     Begin,
     FindBreakpoint,
+    FollowRecord,
     Force,
     GoTo,
     Lookup,
     OpenModel,
     OpenOutput,
+    OpenRecord,
     ReplayOutput,
     ReplayQuestion,
     Restart,
@@ -42,6 +44,7 @@ from app.workers.requests.forced import CompareSpellings, FindForced, ListIndex,
 from app.workers.requests.scoring import ScoreOutput
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Finish, SamplerSettings
+from engine.diagnosis.case import FailureCase
 
 A = ord("a") - 0x20
 LENGTH = 24
@@ -71,6 +74,8 @@ ENDS = {
     Restart: lambda session: session.decoding.restart(),
     GoTo: lambda session: session.decoding.go_to(None),
     OpenOutput: lambda session: session.decoding.open_output((A,)),
+    OpenRecord: lambda session: session.decoding.open_record(FailureCase(output=b"a", ids=(A,))),
+    FollowRecord: lambda session: session.decoding.follow_record(),
     SetPrompt: lambda session: session.decoding.set_prompt("another"),
     SetPipeline: lambda session: session.decoding.set_pipeline(PipelineSettings(budget=True)),
     SampleMany: lambda session: session.decoding.sample_many(1),

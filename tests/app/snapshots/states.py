@@ -34,7 +34,14 @@ from engine.diagnosis.test_strings.values import Suggestion, SuggestionKind
 from engine.diagnosis.verdicts.replay import replay_text
 from engine.document.content import ExpectedText
 from engine.source import SourceText
-from tests.app.snapshots import automaton_states, dialog_states, editor_states, forced_states, generation_states
+from tests.app.snapshots import (
+    automaton_states,
+    dialog_states,
+    editor_states,
+    engine_states,
+    forced_states,
+    generation_states,
+)
 from tests.app.snapshots.making import BROKEN, GBNF, POLL_MS, REGEX, State, diagnostics_of, settled, shown, until
 
 # --- editor ----------------------------------------------------------------------------------------------------------
@@ -259,5 +266,6 @@ STATES: dict[str, State] = {
     **automaton_states.STATES,
     **generation_states.STATES,
     **forced_states.STATES,
+    **engine_states.STATES,
     **dialog_states.STATES,
 }

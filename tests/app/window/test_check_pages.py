@@ -20,6 +20,7 @@ from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import ReplayQuestion
 from app.workers.requests.engines import (
     CompareEngines,
+    CompareMasks,
     EngineList,
     FindSmallest,
     FuzzAnswer,
@@ -32,6 +33,7 @@ from app.workers.requests.scoring import ScoreAnswer, ScoreOutput
 from engine.compile import CompileOptions
 from engine.diagnosis.case import FailureCase, ListedToken, ScoredToken
 from engine.diagnosis.failures.diagnosis import Cause
+from engine.peers import PEERS
 from engine.peers.adapter import OWN, Peer
 from engine.peers.prefixes import EnginePrefix
 from engine.peers.report import CaseOutcome
@@ -156,6 +158,19 @@ def test_engines_that_differ_are_the_cause(monkeypatch):
     assert asked(CompareEngines(compiled("ab"), ReplayQuestion(ids=(1,)))).error == ui_text("workers.engines.no_text")
     monkeypatch.setattr("app.workers.engines.installed_peers", lambda _notation: (mine,))
     assert asked(CompareEngines(compiled("ab"), ReplayQuestion("a"))).error == ui_text("workers.engines.none")
+
+
+def test_masks_that_differ_are_rows_with_their_places(monkeypatch):
+    peers = {OWN: PEERS[OWN], "forgetful": Peer("forgetful", "pytest", ForgetfulAdapter)}
+    monkeypatch.setattr("app.workers.comparing.PEERS", peers)
+    answer = asked(CompareMasks(compiled(SCHEMA, "json_schema"), OWN, ("forgetful",), ('{"n": 41}',)))
+    (verdict,), row = answer.verdicts, answer.differences[0]
+    assert shows(verdict.sentence, "differences.verdict.looser")
+    assert (row.is_gained, row.accepted_by) == (True, "forgetful")
+    assert SCHEMA[row.span.start : row.span.end] == "40"
+    assert [one.engine for one in answer.figures] == [OWN, "forgetful"]
+    assert all(one.compile_ms > 0 and one.token_us > 0 for one in answer.figures)
+    assert asked(CompareMasks(compiled("("), OWN, ("forgetful",))).error == ui_text("workers.judge.fix_first")
 
 
 def test_the_guilty_part_of_a_schema_is_found_with_its_place(monkeypatch):

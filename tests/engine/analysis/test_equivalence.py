@@ -281,6 +281,25 @@ def test_items_that_must_differ_leave_a_bound():
     assert result.length >= 3
 
 
+@pytest.mark.parametrize(
+    ("notation", "first", "second"),
+    [
+        ("json_schema", {"type": "array", "uniqueItems": True}, {"type": "array", "uniqueItems": True, "maxItems": 3}),
+        ("gbnf", 'root ::= [a-z] | "(" root* ")"', 'root ::= [a-z] | "(" root{0,8} ")"'),
+    ],
+)
+def test_random_walks_find_what_lies_beyond_the_bound(notation, first, second):
+    result = compared(notation, first, second, effort=100)
+    assert (result.relation, result.is_exact) == (Relation.UNEQUAL, False)
+    assert len(result.only_first) > result.length + 1
+    assert result == compared(notation, first, second, effort=100)
+
+
+def test_the_most_legible_of_the_shortest_texts_is_found():
+    assert compared("regex", "[^c]|bb|[\\x00-\\x20]x", "b").only_first == b"a"
+    assert compared("regex", "[^a-z0]", "A").only_first == b"1"
+
+
 def test_many_alternatives_differ_by_one():
     words = [f"w{number:03d}" for number in range(1_000)]
     result = compared("regex", "|".join(words), "|".join(words[:-1]))

@@ -182,7 +182,7 @@ def test_another_mask_of_a_server_is_listed(beside, tiny, capsys):
 def test_a_server_that_applies_no_mask_says_so(beside, capsys):
     code, out, _ = run(capsys, *beside, notation="json_schema", grammar='{"not": {"type": "string"}}')
     assert code == 0
-    assert shows(out, "cli.mask.engine.known", reason=catalogue_text("engines.fragment.unmasked"))
+    assert shows(out, "cli.mask.engine.known", reason=catalogue_text("masks.fragment.unmasked"))
 
 
 def test_a_grammar_that_a_server_refuses_has_no_mask_there(beside, capsys):

@@ -41,6 +41,7 @@ SUCCESS = {
     "test": ("{document}",),
     "fuzz": ("{schema}", "--texts", "3"),
     "bench": (*REGEX, "ab", "--text", "ab", *MODEL, "--engines", "turnstile"),
+    "diff": ("--engine", "turnstile", "--engine", "turnstile", *REGEX, "ab"),
     "probe-keywords": ("--engine", "turnstile"),
     "probe": ("{obeying}", "--way", "response_format"),
 }
@@ -61,6 +62,7 @@ NEGATIVE = {
     "test": ("{cases}",),
     "fuzz": ("{schema}", "--additional", "closed"),
     "bench": (*REGEX, "(ab", "--text", "ab", *MODEL),
+    "diff": ("--engine", "xgrammar", *REGEX, "ab"),  # not installed either
     "probe-keywords": ("--engine", "xgrammar-open"),  # not installed by the extra `test`
     "probe": ("{ignoring}", "--way", "response_format"),
 }

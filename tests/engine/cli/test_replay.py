@@ -132,3 +132,41 @@ def test_the_finish_reason_of_the_server_outweighs_the_count_of_tokens(capsys):
     arguments = ("--text", "2024-", "--model", "digits", "--budget", "9")
     assert shows(run(capsys, *arguments)[1], "verdicts.cut_off.early")
     assert shows(run(capsys, *arguments, "--finish", "length")[1], "verdicts.cut_off.by_budget")
+
+
+def response(text, tokens, **more):
+    content = [{"token": piece, "bytes": list(piece.encode()), "logprob": -1.0} for piece in tokens]
+    choice = {"message": {"content": text}, "logprobs": {"content": content}, "finish_reason": "stop", **more}
+    return json.dumps({"object": "chat.completion", "choices": [choice]})
+
+
+@pytest.mark.parametrize("model_options", [(), ("--model", "digits")])
+def test_the_tokens_of_a_response_are_a_trace(capsys, tmp_path, model_options):
+    file = tmp_path / "response.json"
+    file.write_text(response("2024-01", ["20", "2", "4", "-", "0", "1", "<end>"]))
+    code, out, _ = run(capsys, "--trace", str(file), *model_options, "--json")
+    found = json.loads(out)
+    assert (code, found["outcome"]) == (0, "complete")
+    assert [one["token"] for one in found["tokens"]][:6] == ["20", "2", "4", "-", "0", "1"]
+    assert [one["id"] for one in found["tokens"]][:2] == ([12, 2] if model_options else [None, None])
+    file.write_text(response("2024-x1", ["20", "2", "4", "-", "x", "1"]))
+    code, out, _ = run(capsys, "--trace", str(file), *model_options, "--json")
+    assert (code, json.loads(out)["failure"]["token"]) == (1, 4)
+
+
+def test_a_response_of_ids_alone_needs_their_vocabulary(capsys, tmp_path):
+    file = tmp_path / "response.json"
+    file.write_text(json.dumps({"choices": [{"text": "20", "token_ids": [12], "finish_reason": "length"}]}))
+    code, _, err = run(capsys, "--trace", str(file))
+    assert code == 1
+    assert shows(err, "errors.diagnosis.no_texts")
+    code, out, _ = run(capsys, "--trace", str(file), "--model", "digits", "--json")
+    assert (code, json.loads(out)["tokens"][0]["id"]) == (1, 12)
+
+
+def test_a_response_of_another_model_is_refused(capsys, tmp_path):
+    file = tmp_path / "response.json"
+    file.write_text(response("20", ["20"], token_ids=[3]))
+    code, _, err = run(capsys, "--trace", str(file), "--model", "digits")
+    assert code == 1
+    assert "#3" in err

@@ -85,6 +85,15 @@ def test_masses_are_the_models_before_the_mask() -> None:
     assert group.examples == (4, 3, 1, 0)
 
 
+def test_the_mass_of_a_group_with_an_unknown_token_is_unknown_and_that_token_comes_last() -> None:
+    at = matcher("regex", "[ab]*", b"")
+    p = np.linspace(0.0, 0.1, len(TOKENS))
+    p[4] = np.nan
+    (group,) = token_groups(at, p)
+    assert group.mass is None
+    assert group.examples == (3, 1, 0, 4)
+
+
 def test_after_the_end_nothing_comes() -> None:
     at = matcher("regex", "a", b"a")
     assert at.accept(END)

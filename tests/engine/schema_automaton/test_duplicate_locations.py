@@ -161,3 +161,13 @@ def test_states_are_shared_for_all_that():
 
     found, state = states("x", "y", "z")
     assert found == {state}
+
+
+def test_a_string_that_leaves_all_constrained_alternatives_has_no_place():
+    source = json.dumps({"type": "array", "contains": {"const": "a"}})
+    grammar = compile_grammar("json_schema", source)
+    automaton = grammar.automaton
+    places = [
+        pointers(grammar.source, automaton.spans(automaton.run(automaton.start, text))) for text in (b'["a', b'["b')
+    ]
+    assert places == [("/contains/const",), ()]

@@ -11,7 +11,10 @@ def _pick(position: RunPosition) -> FastForwardRun:
     from engine.decoding.forced.run_tokens import continuable_lattice  # start-up time: numpy
 
     lattice = continuable_lattice(position)
-    found = None if lattice is None else most_probable(lattice, position.query(), position.most_calls)
+    if lattice is None:
+        return FastForwardRun(position.run)
+    named = {token_id for edges in lattice.edges for _, token_id in edges}
+    found = most_probable(lattice, position.query(named), position.most_calls)
     return FastForwardRun(position.run) if found is None else FastForwardRun(position.run, 0, found.ids, found.calls)
 
 

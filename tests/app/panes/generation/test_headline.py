@@ -1,12 +1,13 @@
 from dataclasses import replace
 
 import pytest
-from decode_views import CANDIDATES, candidate, position
+from decode_views import CANDIDATES, candidate, partial_position, position
 
 from app.catalogue import ui_text
 from app.display_text import unmarked
 from app.panes.generation.headline import Headline, assessment_of, headline_of, second_line_of
 from app.theme import Role
+from app.theme.labels import plain_text
 from app.widgets.rich_text import prose
 from engine.compile import compile_grammar
 from engine.decoding.stage_texts import stage_title
@@ -29,6 +30,22 @@ def test_a_step():
     top_choice = text("fragment.top_choice", token="Sure")
     assert headline(at) == f"{text('mass', allowed=12, total=49_152, mass='3.1%')} · {top_choice}"
     assert headline_of(at)[-1].struck
+
+
+def test_a_mass_that_is_not_known_has_bounds():
+    top_choice = text("fragment.top_choice", token="Sure")
+    assert headline(partial_position()) == f"{text('mass', allowed=2, total=1_000, mass='40.0–50.0%')} · {top_choice}"
+    forced = replace(partial_position(), forced=True, allowed=1)
+    assert text("forced.mass", token="{", mass="40.0–50.0%") in headline(forced)
+
+
+def test_the_tip_says_how_much_the_source_returned(qtbot):
+    shown = Headline()
+    qtbot.addWidget(shown)
+    shown.show_position(partial_position())
+    assert plain_text(ui_text("generation.headline.tip_partial", known=20, total=1_000)) in shown.toolTip()
+    shown.show_position(position())
+    assert "1,000" not in shown.toolTip()
 
 
 def test_a_tokenizer_alone_has_no_probabilities_and_no_top_choice():

@@ -75,7 +75,7 @@ def test_at_every_place_of_random_texts_the_tokens_spell_what_is_forced(pattern,
                 strategy,
                 taken=taken,
                 encode=model.encode,
-                query=lambda: query_after(model, [0, *taken]),  # noqa: B023
+                query=lambda _named: query_after(model, [0, *taken]),  # noqa: B023
             )
             assert text_of(taken) == before  # nothing was appended
             allowed = [token_id for token_id in range(TOKENS.size) if matcher.is_allowed(token_id)]

@@ -110,7 +110,7 @@ def test_a_bias_is_added_to_every_token_that_holds_the_text():
     made, _ = bias.process(None, np.zeros((2, WORDS.size + 1)), Context.of([[], []]))
     expected = [0, 1, 0, 0, 0, 1, -np.inf, 1.5, 1, 0, 0, 1.5, 1, 0, 0]
     assert made.tolist() == [expected, expected]
-    assert not np.isnan(bias.shape(np.full(WORDS.size, -np.inf), ())).any()
+    assert not np.isnan(bias(np.full(WORDS.size, -np.inf), ())).any()
     for value in (np.inf, np.nan):
         with raises_key(InvariantError, "errors.decoding.setting.added"):
             Bias(WORDS, {"a": value})

@@ -14,6 +14,8 @@ from engine.diagnosis.failures.diagnose import diagnose
 from engine.diagnosis.intake import PastedText, TextKind, read_failure
 from engine.diagnosis.scores.output_scores import score_output
 from engine.diagnosis.scores.recorded_tokens import OtherVocabularyError, recorded_tokens, starts_in
+from engine.diagnosis.scores.score_texts import score_notes
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 RESPONSES = Path(__file__).parents[3] / "data" / "responses"
@@ -154,3 +156,9 @@ def test_behind_the_mask_the_allowed_mass_is_unknown():
 def test_the_scores_of_another_vocabulary_are_those_of_the_response():
     found = scored(case_of("vllm-chat"), vocabulary=Vocabulary([b"a"], []))
     assert [one.logprob for one in found.scores] == LOGPROBS
+
+
+def test_scores_from_behind_the_mask_say_so():
+    case = replace(case_of("openai-chat"), are_sampled=True)
+    assert catalogue_text("diagnosis.scores.masked") in score_notes(scored(case))
+    assert catalogue_text("diagnosis.scores.masked") not in score_notes(scored(case_of("openai-chat")))

@@ -1,0 +1,73 @@
+"""The answer of a logit source, which may be a part of its distribution, and the prices of tokens that it left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.models import LogitSource, ModelError
+from engine.models.source import PricesTokens
+
+_MOST_TOTAL = 1.01  # the sum of probabilities that a server rounded is less
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """The answer of a source after some ids.
+
+    Attributes:
+        logits: float[W]; NaN where unknown.
+        most: no unknown token has a larger log-probability; None if the source returned its full distribution.
+    """
+
+    logits: NDArray[np.floating[Any]]
+    most: float | None = None
+
+    @classmethod
+    def of(cls, logits: NDArray[np.floating[Any]]) -> Answer:
+        """Return the answer that logits are; see `LogitSource.logits`.
+
+        Raises:
+            ModelError: they break the contract of a partial distribution.
+        """
+        if not np.isnan(logits.max(initial=-np.inf)):
+            return cls(logits)
+        known = logits[logits > -np.inf].astype(np.float64)
+        if not known.shape[0]:
+            raise ModelError("errors.decoding.partial.nothing_known")
+        total = float(np.exp(known).sum())
+        if total > _MOST_TOTAL:
+            raise ModelError("errors.decoding.partial.total", total=total)
+        return cls(logits, float(known.min()))
+
+    def unknown_of(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return those of some ids that are unknown."""
+        if self.most is None:
+            return ids[:0]
+        known_ids = ids[ids < self.logits.shape[0]]
+        found: NDArray[np.int64] = known_ids[np.isnan(self.logits[known_ids])]
+        return found
+
+
+def priced(answer: Answer, source: LogitSource, history: Sequence[int], ids: NDArray[np.int64]) -> Answer:
+    """Ask a source for the unknown ones of some tokens, if it prices tokens, and return the answer with them.
+
+    Args:
+        answer: the source's answer.
+        source: the source.
+        history: the ids before.
+        ids: int64[n], the ids; the first `most_priced` unknown ones are asked for.
+    """
+    if answer.most is None or not isinstance(source, PricesTokens):
+        return answer
+    unknown = answer.unknown_of(ids)[: source.most_priced]
+    if not unknown.shape[0]:
+        return answer
+    logits = answer.logits.copy()
+    logits[unknown] = source.price(history, unknown.tolist())
+    logits.setflags(write=False)
+    return replace(answer, logits=logits)

@@ -1,0 +1,191 @@
+"""One decision where the source returns a part of its distribution.
+
+A server lists its best tokens (see `LogitSource.logits`). What follows from a list is computed, the rest is unknown or
+has bounds, and a token is drawn here only from a distribution that is known. A mask often makes it so: inside a
+grammar, the few allowed tokens are listed or have been priced. Top-k, top-p and min-p often do too, since they keep
+tokens that are listed. Else the source itself draws under the mask.
+
+The probability of an unknown token is at most that of the last listed one, and all of them together have the mass that
+is not listed. So of n unknown tokens with mass m, of which a are allowed, the allowed ones have a mass of at most
+`min(m, a * most)` and at least `m - (n - a) * most`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.decoding.answer import Answer
+from engine.decoding.processors import Logits, Masking, Shape, log_sum_exp, mask, softmax
+from engine.decoding.processors.logits import padded
+from engine.decoding.processors.partial_logits import PartialLogits, PartialShape
+from engine.decoding.sampler import Allowed, Decision, decide, sampler_shapes
+from engine.decoding.values import Bounds, SamplerSettings, StageEffect, Unknown
+
+_ROUNDING = 1e-6  # the error of the sum of float32 log-probabilities' exponentials
+
+
+def decide_answer(
+    answer: Answer,
+    allowed: Allowed,
+    history: Sequence[int],
+    settings: SamplerSettings,
+    stages: Iterable[tuple[str, Shape]] | None = None,
+) -> Decision:
+    """Compute the distributions of one step; see `decide`.
+
+    Args:
+        answer: the answer of the source.
+        allowed: bool[V], the mask; ids beyond it are not allowed.
+        history: the ids so far, prompt included.
+        settings: the sampler's settings.
+        stages: the stages between the model and the draw, in order.
+    """
+    if answer.most is None:
+        return decide(answer.logits, allowed, history, settings, stages)
+    row = _row(answer.logits, answer.most, allowed.shape[0])
+    wide = padded(allowed, row.logits.shape[0])
+    p, under = np.exp(row.logits), row.masked(wide)
+    z_bounds = _mass_bounds(p, row, under, wide)
+    log_z = None
+    if under.is_known:
+        log_z = min(log_sum_exp(under.logits), 0.0)
+    elif z_bounds.low == z_bounds.high:
+        log_z = math.log(z_bounds.low)
+    z = None if log_z is None else math.exp(log_z)
+    given = row
+    if log_z == -np.inf:  # if the model rules out all allowed tokens, they are equally likely
+        given = under = PartialLogits(mask(np.zeros_like(p), wide))
+    if stages is None:
+        stages = (("mask", Masking(wide)), *sampler_shapes(settings).items())
+    passed, left, stopped_at = _through_stages(given, stages)
+    p_sampled = _sampled(left, settings, is_known=not stopped_at)
+    p_sampled[~wide] = 0.0
+    can_sample = not bool(np.isnan(p_sampled.max(initial=0.0)))
+    if settings.is_greedy and can_sample:
+        passed.append(("greedy", mask(np.zeros_like(p_sampled), p_sampled > 0)))
+    emptied_by = next((name for name, logits in passed if logits.max(initial=-np.inf) == -np.inf), "")
+    return Decision(
+        logits=row.logits,
+        allowed=wide,
+        p=p,
+        p_masked=_under_mask(p, under, wide, z),
+        p_sampled=p_sampled,
+        z=z,
+        kl=None if log_z is None else -log_z + 0.0,
+        stages=tuple(passed),
+        masked=under.logits,
+        emptied_by=emptied_by if wide.any() else "",
+        unknown=_unknown(row, z_bounds if z is None else Bounds(z, z), stopped_at, can_sample=can_sample),
+    )
+
+
+def effects(decision: Decision) -> tuple[StageEffect, ...]:
+    """Return the effect of each stage, as `waterfall` does, with None for what depends on unknown tokens.
+
+    If only known tokens are left after a stage, the others had all the rest of the mass, known or not.
+    """
+    before: Logits | None = decision.p
+    found = []
+    for name, logits in decision.stages:
+        if np.isnan(logits.max(initial=-np.inf)):
+            before = None
+            found.append(StageEffect(name, None, None, None, None))
+            continue
+        after = softmax(logits)
+        can = after > 0
+        removed, mass, moved, left = None, None, None, int(np.count_nonzero(can))
+        if before is not None:
+            mass = min(1.0, max(0.0, 1.0 - float(before[can].sum())))
+            moved = min(1.0, 0.5 * (mass + float(np.abs(before[can] - after[can]).sum())))
+            if not np.isnan(before.max(initial=0.0)):
+                removed = int(np.count_nonzero((before > 0) > can))
+        found.append(StageEffect(name, removed, left, mass, moved))
+        before = after
+    return tuple(found)
+
+
+def _row(logits: NDArray[np.floating[Any]], most: float, width: int) -> PartialLogits:
+    """Return the logits, at least `width` of them, with the bounds of those that are unknown."""
+    given = logits.shape[0]
+    row = np.full(max(width, given), -np.inf)
+    row[:given] = logits
+    unknown = np.isnan(row)
+    count, rest = float(np.count_nonzero(unknown)), 1.0 - float(np.exp(row[~unknown]).sum())
+    if not count:
+        return PartialLogits(row)
+    least, greatest = (min(count, max(0.0, rest + error) / math.exp(most)) for error in (-_ROUNDING, _ROUNDING))
+    return PartialLogits(row, most, least, greatest)
+
+
+def _mass_bounds(p: Logits, row: PartialLogits, under: PartialLogits, allowed: Allowed) -> Bounds:
+    """Return bounds of the allowed mass."""
+    if row.n_unknown and row.n_unknown == under.n_unknown and not p[~allowed].any():
+        return Bounds(1.0, 1.0)
+    known = float(p[allowed & (p > 0)].sum())
+    low, high = (min(1.0, known + mass) for mass in under.sum_relative_to(0.0))
+    return Bounds(low, high)
+
+
+def _under_mask(p: Logits, under: PartialLogits, allowed: Allowed, z: float | None) -> Logits:
+    if under.is_known:
+        return softmax(under.logits)
+    return np.where(allowed & (p != 0), np.nan if z is None else p / z, 0.0)
+
+
+def _through_stages(
+    given: PartialLogits, stages: Iterable[tuple[str, Shape]]
+) -> tuple[list[tuple[str, Logits]], PartialLogits, str]:
+    """Return the logits after each stage that can be applied, the last of them, and the first that cannot be."""
+    passed, left = list[tuple[str, Logits]](), given
+    for name, shape in stages:
+        following = _shaped(shape, left)
+        if following is None:
+            return passed, left, name
+        left = following
+        passed.append((name, left.logits))
+    return passed, left, ""
+
+
+def _shaped(shape: object, given: PartialLogits) -> PartialLogits | None:
+    return shape.on_partial(given) if isinstance(shape, PartialShape) else None
+
+
+def _sampled(left: PartialLogits, settings: SamplerSettings, *, is_known: bool) -> Logits:
+    """Return the distribution of the draw, NaN where unknown, given what the last stage left."""
+    unknown = np.where(left.logits == -np.inf, 0.0, np.nan)
+    if not is_known:
+        return unknown
+    if not settings.is_greedy:
+        return softmax(left.logits) if left.is_known else unknown
+    if left.top == -np.inf or left.top < left.most:
+        return np.zeros_like(unknown) if left.is_known else unknown
+    best = np.zeros_like(unknown)
+    best[int(np.nanargmax(left.logits))] = 1.0
+    return best
+
+
+def _unknown(row: PartialLogits, z: Bounds, stopped_at: str, *, can_sample: bool) -> Unknown:
+    known = row.logits[row.logits > -np.inf]
+    own, left = -float(np.einsum("i,i->", np.exp(known), known)) + 0.0, row.n_unknown
+    low = high = own
+    masses = row.sum_relative_to(0.0)
+    if left:
+        # The unknown tokens have the least entropy if as few as possible share their mass, the most if all do.
+        low += masses[0] * -row.most
+        high += masses[1] * math.log(left / masses[1])
+    return Unknown(
+        known=row.logits.shape[0] - left,
+        left=left,
+        listed=int(np.count_nonzero(known >= row.most)),
+        mass=Bounds(*masses),
+        most=math.exp(row.most) if left else 0.0,
+        z=z,
+        entropy=Bounds(low, high),
+        stopped_at=stopped_at,
+        can_sample=can_sample,
+    )

@@ -1,0 +1,24 @@
+"""Differences of two engines on one grammar: where their masks part, why, and a text that shows it."""
+
+from engine.diagnosis.differences.comparison import MOST_STEPS, WalkOptions, compare_engines, compare_peers
+from engine.diagnosis.differences.engines import ComparedEngine, PeerEngine, nearest_options
+from engine.diagnosis.differences.sentences import cause_sentence, refusal_sentence, verdict_sentence
+from engine.diagnosis.differences.values import CauseKind, Difference, DifferenceReport, DiffVerdict, Direction
+
+__all__ = [
+    "MOST_STEPS",
+    "CauseKind",
+    "ComparedEngine",
+    "DiffVerdict",
+    "Difference",
+    "DifferenceReport",
+    "Direction",
+    "PeerEngine",
+    "WalkOptions",
+    "cause_sentence",
+    "compare_engines",
+    "compare_peers",
+    "nearest_options",
+    "refusal_sentence",
+    "verdict_sentence",
+]

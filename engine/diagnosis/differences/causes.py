@@ -1,0 +1,533 @@
+"""The causes of differences: which keyword, rule or form of a value makes two masks part, and a text that proves it.
+
+Our own reading of the grammar says which engine departs from it. If the grammar forbids what an engine allows, the
+cause is the smallest set of keywords without which the grammar allows it too. If the grammar allows what an engine
+forbids, the cause is found by experiment: the engine allows it under a grammar without a keyword, or with one that
+states what the standard says where the keyword is absent. If only a form of a value is at stake, such as white space,
+the cause is that form. A cause that is known is tried before a new one is searched.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any, Final
+
+from engine.automata.byte_automaton import DEAD
+from engine.compile import CompiledGrammar, compile_grammar
+from engine.diagnosis.differences.directed_walk import keywords_of, texts_without
+from engine.diagnosis.differences.engines import ComparedEngine
+from engine.diagnosis.differences.partings import Parting
+from engine.diagnosis.differences.reference import Forms, Reference, allows, completed
+from engine.diagnosis.differences.values import FORMS, CauseKind, Difference, Direction
+from engine.diagnosis.failures.counterfactual import schema_counterfactual, without_keywords
+from engine.diagnosis.failures.schema_check import COMPOSITE, parts_of, resolve_pointer, violated_keywords
+from engine.diagnosis.failures.tolerant_json import read_output
+from engine.diagnosis.failures.violations import spans_at
+from engine.peers.adapter import GreedyTokenizer, eos_id_of
+from engine.peers.masks import FollowedText
+from engine.source import CancelToken, LimitExceededError, Span
+from engine.source.json_pointer import unescape_step
+from engine.targets import Effect
+from engine.vocabulary import Vocabulary
+
+_MOST_SEARCHES: Final = 60
+_MOST_TOKENS: Final = 400  # of a prefix, of which each is explained
+_MOST_TRIED: Final = 6  # prefixes of a cause, for a text that proves it
+_SAMPLE: Final = 24  # texts of an experiment
+_CLOSING: Final = (b"}", b"]", b'"')
+_WORDS: Final = frozenset(("type", "properties", "$ref", "items"))
+"""Keywords without which a schema describes something else: no experiment removes them."""
+_Ids = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A token that one engine allows and the other does not.
+
+    Attributes:
+        parting: the prefix.
+        token_id: the token.
+        data: the prefix with its bytes, and what ends a number that they complete; the prefix alone for an EOS.
+        start: the number of bytes of the prefix and the token.
+        is_end: whether it is an EOS.
+        is_whole: whether `data` must be complete to be legal.
+        looser: the index of the engine that allows it.
+    """
+
+    parting: Parting
+    token_id: int
+    data: bytes
+    start: int
+    is_end: bool
+    is_whole: bool
+    looser: int
+
+    @property
+    def path(self) -> _Ids:
+        """Return the token ids of the prefix, with the token unless it is an EOS."""
+        has_bytes = not self.is_end and self.token_id >= 0
+        return (*self.parting.path, self.token_id) if has_bytes else self.parting.path
+
+
+@dataclass(slots=True)
+class _Group:
+    """The tokens with one cause."""
+
+    difference: Difference
+    looser: int
+    tokens: list[_Token] = field(default_factory=list)
+    grammar: CompiledGrammar | None = None
+    """The grammar that allows them; None if the cause is another."""
+
+
+class Explainer:
+    """Explains the prefixes at which the masks of two engines differ.
+
+    Attributes:
+        unexplained: the number of prefixes that were left without a cause.
+    """
+
+    def __init__(
+        self,
+        engines: tuple[ComparedEngine, ComparedEngine],
+        vocabulary: Vocabulary,
+        reference: Reference,
+        followed: Sequence[_Ids],
+        seed: int,
+    ) -> None:
+        self._engines, self._reference, self._seed = engines, reference, seed
+        self._tokens, self._end = vocabulary.tokens, eos_id_of(vocabulary)
+        self._tokenizer = GreedyTokenizer(vocabulary)
+        self._followed = followed
+        self._cancel: CancelToken = reference.cancel
+        self._groups: dict[tuple[object, ...], _Group] = {}
+        self._searches = 0
+        self._barren = set[tuple[object, ...]]()
+        self.unexplained = 0
+
+    def differences(self, partings: Iterable[Parting]) -> list[Difference]:
+        """Return the distinct differences, by kind of cause, each with a text that proves it where one is found."""
+        ordered = sorted(partings, key=lambda one: (len(one.data), one.data, one.path))
+        forbidden: list[_Token] = []
+        for number, parting in enumerate(ordered):
+            self._cancel.check()
+            self._cancel.report("progress.explaining", number, len(ordered))
+            if parting.failure:
+                self._add_failure(parting)
+            tokens = [*self._tokens_of(parting, 1, parting.gained), *self._tokens_of(parting, 0, parting.lost)]
+            forbidden += [token for token in tokens if not self._explain(token)]
+        self._explain_forbidden(forbidden)
+        self._confirm()
+        found = [self._proved(group) for group in self._groups.values()]
+        kinds = list(CauseKind)
+        return sorted(found, key=lambda one: (kinds.index(one.kind), len(one.pointers), one.text is None))
+
+    # --- tokens
+
+    def _tokens_of(self, parting: Parting, looser: int, token_ids: _Ids) -> Iterator[_Token]:
+        for token_id in sorted(token_ids, key=self._legibility)[:_MOST_TOKENS]:
+            is_end = token_id == self._end
+            data = parting.data if is_end else parting.data + (self._tokens[token_id] or b"")
+            yield _Token(parting, token_id, data, len(data), is_end, is_end, looser)
+
+    def _legibility(self, token_id: int) -> tuple[int, int]:
+        """Return the rank of a token: those that are easy to read first."""
+        data = self._tokens[token_id] or b""
+        if not data.isascii():
+            return 3, token_id
+        return (0 if data.isalnum() or data in _CLOSING else 1 if data.strip() == data else 2), token_id
+
+    def _explain(self, token: _Token) -> bool:
+        """Explain a token, unless the grammar allows it: then the engine that forbids it must be asked."""
+        reference = self._reference
+        try:
+            before = reference.forms_of(token.parting.data)
+            after = reference.forms_of(token.data, is_whole=token.is_whole)
+            if after is None or before is None:
+                self._explain_allowed(token)
+                return True
+        except LimitExceededError:
+            self.unexplained += 1
+            return True
+        kind = next((form for form in FORMS if form in after - before), None)
+        if kind is CauseKind.NUMBERS and (ended := self._with_ended_number(token)) is not None:
+            self._explain_allowed(ended)
+            return True
+        if kind is not None:
+            self._add(token, Difference(kind, _direction(token.looser)))
+            return True
+        if not reference.plain.describes_json:
+            self._add_rule(token, 1 - token.looser)
+            return True
+        return False
+
+    def _with_ended_number(self, token: _Token) -> _Token | None:
+        """Return a token with what ends its number, if that is illegal in every form; None if the number may end.
+
+        A number such as 41 may be the beginning of a legal one in another form, as 41e-1 is, and illegal as it is.
+        """
+        if token.is_end or not token.data[-1:].isdigit():
+            return None
+        if allows(self._any_json, token.data, is_whole=True):
+            ended = replace(token, is_whole=True)
+        else:
+            endings = (replace(token, data=token.data + bytes((byte,))) for byte in b"]},:")
+            ended = next((one for one in endings if allows(self._any_json, one.data)), token)
+        is_legal = self._reference.forms_of(ended.data, is_whole=ended.is_whole) is not None
+        return None if is_legal else ended
+
+    def _add(self, token: _Token, difference: Difference, grammar: CompiledGrammar | None = None) -> None:
+        """Add a token to the group of a cause."""
+        spans = difference.spans if difference.kind is CauseKind.RULE else ()
+        key = (difference.kind, token.looser, difference.engine, difference.pointers, difference.rule, spans)
+        group = self._groups.setdefault(key, _Group(difference, token.looser, grammar=grammar))
+        group.tokens.append(token)
+
+    def _add_failure(self, parting: Parting) -> None:
+        name = self._engines[parting.failed].name
+        direction = _direction(1 - parting.failed)
+        found = Difference(CauseKind.FAILURE, direction, name, reason=parting.failure)
+        key = (CauseKind.FAILURE, name, parting.failure)
+        group = self._groups.setdefault(key, _Group(found, 1 - parting.failed))
+        size = len(parting.data)
+        token = _Token(parting, -1, parting.data, size, is_end=False, is_whole=False, looser=1 - parting.failed)
+        group.tokens.append(token)
+
+    def _add_rule(self, token: _Token, at_fault: int) -> None:
+        automaton = self._reference.lenient.automaton
+        at = automaton.run(automaton.start, token.parting.data)
+        rules = automaton.open_rules(at) if at != DEAD else ()
+        spans = automaton.spans(at) if at != DEAD else ()
+        name = self._engines[at_fault].name
+        found = Difference(CauseKind.RULE, _direction(token.looser), name, rule=next(iter(rules), ""), spans=spans)
+        self._add(token, found)
+
+    # --- what the grammar forbids
+
+    def _explain_allowed(self, token: _Token) -> None:
+        """Find the keywords that an engine does not enforce."""
+        if not self._reference.plain.describes_json:
+            self._add_rule(token, token.looser)
+            return
+        for group in sorted(self._groups.values(), key=lambda one: len(one.difference.pointers)):
+            if group.looser == token.looser and group.grammar is not None and _allows(group.grammar, token):
+                group.tokens.append(token)
+                return
+        name, direction = self._engines[token.looser].name, _direction(token.looser)
+        if not allows(self._any_json, token.data, is_whole=token.is_whole):
+            self._add(token, Difference(CauseKind.SYNTAX, direction, name))
+            return
+        at = self._reference.pointers_at(token.parting.data)
+        if (token.looser, at) in self._barren or self._searches >= _MOST_SEARCHES:
+            self._add_other(token, name, at)
+            return
+        self._searches += 1
+        read = read_output(token.data.decode("utf-8", "surrogateescape"))
+        options = self._reference.options(self._reference.all_forms)
+        violations = () if read.root is None else violated_keywords(self._schema, read.root, options)
+        found = schema_counterfactual(
+            self._schema, token.data, options, violations, self._cancel, is_whole=token.is_whole
+        )
+        if found is None or not found.removed:
+            self._barren.add((token.looser, at))
+            self._add_other(token, name, at)
+            return
+        grammar = self._without(found.removed)
+        self._add(token, Difference(CauseKind.KEYWORD, direction, name, found.removed), grammar)
+
+    def _add_other(self, token: _Token, name: str, at: tuple[str, ...]) -> None:
+        self._add(token, Difference(CauseKind.OTHER, _direction(token.looser), name, at[-1:]))
+
+    def _without(self, removed: Iterable[str]) -> CompiledGrammar:
+        """Return the grammar without some keywords, with all forms."""
+        return self._compiled(without_keywords(self._schema, removed), self._reference.all_forms)
+
+    def _compiled(self, schema: Any, forms: Forms) -> CompiledGrammar:
+        text = json.dumps(schema, ensure_ascii=False)
+        return compile_grammar(self._reference.notation, text, self._reference.options(forms), cancel=self._cancel)
+
+    @cached_property
+    def _schema(self) -> Any:
+        return json.loads(self._reference.source)
+
+    @cached_property
+    def _any_json(self) -> CompiledGrammar:
+        return self._compiled(True, self._reference.all_forms)
+
+    # --- what the grammar allows
+
+    def _explain_forbidden(self, tokens: list[_Token]) -> None:
+        """Find the keywords that make an engine forbid what the grammar allows."""
+        for looser in (0, 1):
+            pending = self._without_other_forms([token for token in tokens if token.looser == looser], 1 - looser)
+            while pending:
+                self._cancel.check()
+                pending = self._explain_first(pending, 1 - looser)
+
+    def _without_other_forms(self, tokens: list[_Token], stricter: int) -> list[_Token]:
+        """Explain the tokens of values that an engine allows in another form only; return the others."""
+        asked = [(token, kind, path) for token in tokens for kind, path in self._other_forms(token)]
+        paths = [path for _, _, path in asked]
+        followed = self._engines[stricter].follow(self._reference.source, paths).texts if paths else ()
+        explained = set[_Token]()
+        for (token, kind, path), text in zip(asked, followed, strict=True):
+            if token not in explained and self._is_accepted(path, text):
+                explained.add(token)
+                self._add(token, Difference(kind, _direction(token.looser)))
+        return [token for token in tokens if token not in explained]
+
+    def _other_forms(self, token: _Token) -> Iterator[tuple[CauseKind, _Ids]]:
+        """Yield the value of a legal text with a token in other forms."""
+        text = self._reference.completed(token.data, frozenset()) if self._reference.plain.describes_json else None
+        try:
+            value = None if text is None else json.loads(text)
+        except ValueError:
+            return
+        if text is None:
+            return
+        plain, ordered = _compact(value), _compact(_declared_first(value, self._names))
+        is_number = b"\\" not in text and text[token.start - 1 : token.start].isdigit()
+        forms = {plain: CauseKind.NUMBERS if is_number else CauseKind.ESCAPES}
+        forms.setdefault(plain.replace(b"\x7f", b"\\u007f"), CauseKind.ESCAPES)
+        forms.setdefault(_compact(value, ensure_ascii=True), CauseKind.ESCAPES)
+        for form in (ordered, ordered.replace(b"\x7f", b"\\u007f")):
+            forms.setdefault(form, CauseKind.ORDER)
+        for form, kind in forms.items():
+            ids = None if form == text else self._tokenizer.spell(form)
+            if ids is not None:
+                yield kind, tuple(ids)
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """Return the names of properties in the order of the schema."""
+        found: dict[str, None] = {}
+        for pointer, part in parts_of(self._schema):
+            above, _, step = pointer.rpartition("/")
+            if above.endswith("/properties"):
+                found.setdefault(unescape_step(step))
+            elif above.endswith("/required") and isinstance(part, str):
+                found.setdefault(part)
+        return tuple(found)
+
+    def _explain_first(self, pending: list[_Token], stricter: int) -> list[_Token]:
+        """Explain the first token, and all others with the same cause; return the rest."""
+        token, engine = pending[0], self._engines[stricter]
+        at = self._reference.pointers_at(token.parting.data)
+        name, direction = engine.name, _direction(token.looser)
+        if (token.looser, at, token.is_end) not in self._barren and self._searches < _MOST_SEARCHES:
+            self._searches += 1
+            for difference, schema in self._experiments(token, at, name):
+                if self._is_allowed_by(engine, schema, [token])[0]:
+                    allowed = self._is_allowed_by(engine, schema, pending)
+                    for one, is_allowed in zip(pending, allowed, strict=True):
+                        if is_allowed:
+                            self._add(one, difference)
+                    return [one for one, is_allowed in zip(pending, allowed, strict=True) if not is_allowed]
+            self._barren.add((token.looser, at, token.is_end))
+        kind = CauseKind.END if token.is_end else CauseKind.OTHER
+        self._add(token, Difference(kind, direction, name, () if token.is_end else at[-1:]))
+        return pending[1:]
+
+    def _experiments(self, token: _Token, at: tuple[str, ...], name: str) -> Iterator[tuple[Difference, Any]]:
+        """Yield schemas under which an engine may allow a token, the smallest change first."""
+        direction = _direction(token.looser)
+        behind = () if token.is_end else self._reference.pointers_at(token.data)
+        near = dict.fromkeys(above for one in (*at, *behind) for above in _above(one))
+        for pointer in near:
+            for keyword, value in (("additionalProperties", True), ("items", True)):
+                schema = _stated(self._schema, pointer, keyword, value)
+                if schema is not None:
+                    named = (f"{pointer}/{keyword}",)
+                    yield Difference(CauseKind.DEFAULT, direction, name, named), schema
+        keywords = [one for one in keywords_of(self._reference) if one.rpartition("/")[2] not in _WORDS]
+        inner = [one for one in keywords if one.rpartition("/")[0] in near or one in near]
+        inner.sort(key=lambda one: (_is_composite(one), -one.count("/")))
+        for pointer in inner:
+            yield Difference(CauseKind.KEYWORD, direction, name, (pointer,)), without_keywords(self._schema, (pointer,))
+
+    def _is_allowed_by(self, engine: ComparedEngine, schema: Any, tokens: Sequence[_Token]) -> list[bool]:
+        """Return whether an engine allows each token under another schema."""
+        paths = [token.path for token in tokens]
+        found = engine.follow(json.dumps(schema, ensure_ascii=False), paths)
+        if found.refused:
+            return [False] * len(tokens)
+        return [
+            self._is_accepted(path, text) if token.is_end else text.reached == len(path)
+            for token, path, text in zip(tokens, paths, found.texts, strict=True)
+        ]
+
+    # --- confirmation by experiments
+
+    def _confirm(self) -> None:
+        """Find out for each keyword that is not enforced whether the engine drops it, or all of a keyword around it."""
+        groups, self._groups = self._groups, {}
+        for group in groups.values():
+            found = group.difference
+            if found.kind is CauseKind.KEYWORD and group.grammar is not None and len(found.pointers) == 1:
+                found = self._confirmed(group)
+            key = (found.kind, group.looser, found.engine, found.pointers, found.rule, found.spans, found.reason)
+            if key in self._groups:
+                self._groups[key].tokens += group.tokens
+            else:
+                self._groups[key] = replace(group, difference=found)
+
+    def _confirmed(self, group: _Group) -> Difference:
+        found, engine = group.difference, self._engines[group.looser]
+        (pointer,) = found.pointers
+        shown = [
+            token.parting.path if token.is_end else (*token.parting.path, token.token_id) for token in group.tokens
+        ]
+        around = [one for one in _around(self._schema, pointer) if one != pointer]
+        for candidate in (*around, pointer):
+            texts = (self._tokenizer.spell(text) for text in texts_without(self._reference, candidate, self._seed))
+            sample = [tuple(ids) for ids in islice(texts, _SAMPLE) if ids is not None]
+            sample += [*shown[:_SAMPLE], *self._followed[:_SAMPLE]]
+            before = engine.follow(self._reference.source, sample)
+            changed = json.dumps(without_keywords(self._schema, (candidate,)), ensure_ascii=False)
+            if engine.follow(changed, sample) == before:
+                return replace(found, pointers=(candidate,), effect=Effect.DROPS)
+        return replace(found, effect=Effect.APPROXIMATES)
+
+    # --- proofs
+
+    def _proved(self, group: _Group) -> Difference:
+        """Return the difference of a group with its first prefix, and a text that only one engine accepts."""
+        tokens = group.tokens
+        first = tokens[0].parting
+        shown = [token.token_id for token in tokens if token.parting is first and token.token_id >= 0]
+        found = replace(
+            group.difference,
+            prefix=first.data,
+            gained=tuple(shown) if group.looser == 1 else (),
+            lost=tuple(shown) if group.looser == 0 else (),
+            prefixes=len({token.parting.path for token in tokens}),
+            spans=group.difference.spans or self._spans(group.difference.pointers),
+        )
+        for token in _spread(tokens):
+            text = self._proof(token, group)
+            if text is not None:
+                return replace(found, text=text, accepted_by=self._engines[group.looser].name)
+        return found
+
+    def _proof(self, token: _Token, group: _Group) -> bytes | None:
+        for path in self._complete_texts(token, group):
+            looser, stricter = (
+                engine.follow(self._reference.source, [path]).texts[0]
+                for engine in (self._engines[token.looser], self._engines[1 - token.looser])
+            )
+            if self._is_accepted(path, looser) and not self._is_accepted(path, stricter):
+                return b"".join(map(self._tokenizer.token_bytes, path))
+        return None
+
+    def _complete_texts(self, token: _Token, group: _Group) -> Iterator[_Ids]:
+        """Yield texts that begin with a token after its prefix, and that may be complete."""
+        if token.is_end:
+            yield token.parting.path
+            return
+        if token.token_id >= 0:
+            for grammar in (group.grammar, self._reference.plain, self._reference.lenient):
+                text = None if grammar is None else completed(grammar, token.data, self._cancel)
+                rest = None if text is None else self._tokenizer.spell(text[token.start :])
+                if rest is not None:
+                    yield (*token.path, *rest)
+        engine = self._engines[token.looser]
+        found = engine.complete(self._reference.source, token.path)
+        if found is not None:
+            yield found
+
+    def _is_accepted(self, path: _Ids, text: FollowedText) -> bool:
+        """Return whether an engine accepts all of a text, and allows its end."""
+        if text.failure or text.reached != len(path):
+            return False
+        words = text.masks[-1]
+        return bool(words[self._end >> 3] >> (self._end & 7) & 1)
+
+    def _spans(self, pointers: Iterable[str]) -> tuple[Span, ...]:
+        """Return the places of keywords, or of what contains a keyword that is not stated."""
+        named = list(pointers)
+        above = [one for pointer in named for one in (pointer, pointer.rpartition("/")[0])]
+        places = spans_at(self._reference.source, above) if named else {}
+        found = (places.get(one, places.get(one.rpartition("/")[0])) for one in named)
+        return tuple(span for span in found if span is not None)
+
+
+def _compact(value: Any, *, ensure_ascii: bool = False) -> bytes:
+    text = json.dumps(value, ensure_ascii=ensure_ascii, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _declared_first(value: Any, names: Sequence[str]) -> Any:
+    """Return a JSON value whose objects begin with the declared properties, in the order of their names."""
+    if isinstance(value, list):
+        return [_declared_first(item, names) for item in value]
+    if not isinstance(value, dict):
+        return value
+    keys = [*(name for name in names if name in value), *(key for key in value if key not in names)]
+    return {key: _declared_first(value[key], names) for key in keys}
+
+
+def _direction(looser: int) -> Direction:
+    return Direction.GAINED if looser == 1 else Direction.LOST
+
+
+def _allows(grammar: CompiledGrammar, token: _Token) -> bool:
+    try:
+        return allows(grammar, token.data, is_whole=token.is_whole)
+    except LimitExceededError:
+        return False
+
+
+def _spread(tokens: Sequence[_Token]) -> Iterator[_Token]:
+    """Yield some tokens: the first, then others of different prefixes."""
+    seen = set[_Ids]()
+    for token in tokens:
+        if token.parting.path not in seen:
+            seen.add(token.parting.path)
+            yield token
+        if len(seen) >= _MOST_TRIED:
+            return
+
+
+def _above(pointer: str) -> Iterator[str]:
+    """Yield a JSON Pointer and those of what contains it, the innermost first."""
+    yield pointer
+    while pointer:
+        pointer = pointer.rpartition("/")[0]
+        yield pointer
+
+
+def _is_composite(pointer: str) -> bool:
+    return pointer.rpartition("/")[2] in COMPOSITE
+
+
+def _around(schema: Any, pointer: str) -> list[str]:
+    """Return the keywords that combine subschemas and contain a keyword, the outermost first."""
+    found = []
+    for one in reversed(list(_above(pointer))):
+        holder, _, step = one.rpartition("/")
+        name = "if" if step in ("then", "else") else step
+        candidate = f"{holder}/{name}"
+        above = resolve_pointer(schema, holder)
+        is_keyword = isinstance(above, dict) and name in above and holder.rpartition("/")[2] not in _MAPS
+        if name in COMPOSITE and is_keyword:
+            found.append(candidate)
+    return found
+
+
+_MAPS: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
+
+
+def _stated(schema: Any, pointer: str, keyword: str, value: object) -> Any | None:
+    """Return a copy of a schema that states a keyword; None if it does already, or there is no subschema."""
+    changed = copy.deepcopy(schema)
+    part = resolve_pointer(changed, pointer)
+    other = "unevaluatedProperties" if keyword == "additionalProperties" else "unevaluatedItems"
+    if not isinstance(part, dict) or keyword in part or other in part or pointer.rpartition("/")[2] in _MAPS:
+        return None
+    part[keyword] = value
+    return changed

@@ -1,0 +1,244 @@
+"""The comparison: follow texts in both engines, find the prefixes at which their masks part, and explain them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+import numpy as np
+
+from engine.diagnosis.case import RequestConstraint
+from engine.diagnosis.differences.causes import Explainer
+from engine.diagnosis.differences.directed_walk import directed_texts, keywords_of
+from engine.diagnosis.differences.engines import ComparedEngine, PeerEngine
+from engine.diagnosis.differences.partings import Parting
+from engine.diagnosis.differences.reference import Reference
+from engine.diagnosis.differences.values import DifferenceReport, RefusedGrammar
+from engine.diagnosis.failures.counterfactual import without_keywords
+from engine.masking.bitmask import unpack_mask
+from engine.peers.adapter import GreedyTokenizer, Peer, eos_id_of
+from engine.peers.masks import FollowedText
+from engine.source import CancelToken
+from engine.vocabulary import Vocabulary
+
+MOST_STEPS: Final = 3_000
+"""The default for the largest number of steps: texts that are followed, and prefixes at which masks are compared."""
+QUESTION_LIMIT_S: Final = 10.0
+"""The time limit of an engine for one question, in seconds."""
+_BATCH: Final = 24  # texts
+_MOST_IDLE: Final = 480  # texts without a new prefix, after which the walk has seen what it can
+_Ids = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WalkOptions:
+    """The texts that both engines follow.
+
+    Attributes:
+        texts: texts to follow first.
+        seed: the seed of the others.
+        steps: the largest number of steps: texts that are followed, and prefixes at which masks are compared.
+        seconds: the time limit; None for no limit.
+    """
+
+    texts: tuple[bytes, ...] = ()
+    seed: int = 0
+    steps: int = MOST_STEPS
+    seconds: float | None = None
+
+
+def compare_engines(
+    engines: tuple[ComparedEngine, ComparedEngine],
+    vocabulary: Vocabulary,
+    constraint: RequestConstraint,
+    walk: WalkOptions = WalkOptions(),
+    cancel: CancelToken | None = None,
+) -> DifferenceReport:
+    """Compare two engines on a grammar.
+
+    Equal arguments give equal results, unless the time limit ends the walk.
+
+    Args:
+        engines: the first engine, and the one that is compared with it.
+        vocabulary: the vocabulary of both, with an EOS id.
+        constraint: the grammar, with the options of the compile by which differences are explained.
+        walk: the texts that are followed.
+        cancel: cancels the comparison, and receives the number of compared prefixes as progress.
+
+    Raises:
+        GrammarError: the grammar does not compile.
+        PeerAbsentError: an engine cannot be used.
+        CancelledError: `cancel` was used.
+    """
+    cancel = cancel or CancelToken()
+    reference = Reference(constraint.notation, constraint.text, constraint.options, cancel)
+    named = tuple((one.name, one.version) for one in engines)
+    names = (named[0], named[1])
+    refusals = tuple(_refusals(engines, reference))
+    if refusals:
+        return DifferenceReport(names, refusals=refusals)
+    walked = _Walk(engines, vocabulary, reference, cancel)
+    deadline = None if walk.seconds is None else time.monotonic() + walk.seconds
+    walked.run(directed_texts(reference, walk.texts, walk.seed, walked.refused), walk.steps, deadline)
+    explainer = Explainer(engines, vocabulary, reference, walked.followed, walk.seed)
+    differences = explainer.differences(walked.partings)
+    return DifferenceReport(
+        names,
+        tuple(differences),
+        checked=len(walked.compared),
+        texts=len(walked.followed),
+        unexplained=explainer.unexplained,
+        is_cut_by_time=walked.is_cut_by_time,
+    )
+
+
+def compare_peers(
+    peers: tuple[Peer, Peer],
+    vocabulary: Vocabulary,
+    constraint: RequestConstraint,
+    walk: WalkOptions = WalkOptions(),
+    cancel: CancelToken | None = None,
+) -> DifferenceReport:
+    """Compare two installed engines, each in a process of its own; see `compare_engines`.
+
+    Args:
+        peers: the first engine, and the one that is compared with it.
+        vocabulary: the vocabulary of both, with an EOS id.
+        constraint: the grammar, with the options of Turnstile's compiles.
+        walk: the texts that are followed.
+        cancel: cancels the comparison, and receives its progress.
+    """
+    cancel = cancel or CancelToken()
+    with ExitStack() as stack:
+        first, second = (
+            stack.enter_context(
+                PeerEngine(
+                    peer,
+                    vocabulary,
+                    constraint.notation,
+                    options=constraint.options,
+                    limit_s=QUESTION_LIMIT_S,
+                    cancel=cancel,
+                )
+            )
+            for peer in peers
+        )
+        return compare_engines((first, second), vocabulary, constraint, walk, cancel)
+
+
+def _refusals(engines: Iterable[ComparedEngine], reference: Reference) -> Iterator[RefusedGrammar]:
+    """Yield the engines that do not compile the grammar, each with the keyword without which it does."""
+    for engine in engines:
+        reason = engine.follow(reference.source, [()]).refused
+        if reason:
+            yield RefusedGrammar(engine.name, reason, _refused_keyword(engine, reference))
+
+
+def _refused_keyword(engine: ComparedEngine, reference: Reference) -> str | None:
+    for pointer in sorted(keywords_of(reference), key=lambda one: -one.count("/")):
+        changed = json.dumps(without_keywords(json.loads(reference.source), (pointer,)), ensure_ascii=False)
+        if not engine.follow(changed, [()]).refused:
+            return pointer
+    return None
+
+
+class _Walk:
+    """Follows texts in both engines.
+
+    Attributes:
+        partings: the prefixes at which the masks differ, without repetition.
+        compared: the prefixes at which both masks were compared.
+        followed: the texts that were followed.
+        refused: the prefixes that an engine refuses.
+    """
+
+    def __init__(
+        self,
+        engines: tuple[ComparedEngine, ComparedEngine],
+        vocabulary: Vocabulary,
+        reference: Reference,
+        cancel: CancelToken,
+    ) -> None:
+        self._engines, self._reference, self._cancel = engines, reference, cancel
+        self._tokenizer = GreedyTokenizer(vocabulary)
+        self._unequal = unequal_tokens(vocabulary)
+        self.partings: list[Parting] = []
+        self.compared = set[_Ids]()
+        self.followed: list[_Ids] = []
+        self.refused = set[bytes]()
+        self._idle = 0
+        self.is_cut_by_time = False
+
+    def run(self, texts: Iterator[bytes], most_steps: int, deadline: float | None) -> None:
+        """Follow texts until there were enough steps."""
+        while self._steps < most_steps and self._idle < _MOST_IDLE:
+            if deadline is not None and time.monotonic() > deadline:
+                self.is_cut_by_time = True
+                return
+            spelled = [self._tokenizer.spell(text) for text in islice(texts, _BATCH)]
+            if not spelled:
+                return
+            paths = [tuple(ids) for ids in spelled if ids is not None]
+            found = [one.follow(self._reference.source, paths).texts for one in self._engines]
+            for path, first, second in zip(paths, *found, strict=True):
+                self._compare(path, first, second, most_steps)
+            self._cancel.report("progress.checking", self._steps, most_steps)
+
+    @property
+    def _steps(self) -> int:
+        return len(self.compared) + len(self.followed)
+
+    def _compare(self, path: _Ids, first: FollowedText, second: FollowedText, most_steps: int) -> None:
+        self.followed.append(path)
+        self._idle += 1
+        reached = min(first.reached, second.reached)
+        if reached < len(path):
+            self.refused.add(b"".join(map(self._tokenizer.token_bytes, path[: reached + 1])))
+        for length in range(min(len(first.masks), len(second.masks))):
+            prefix = path[:length]
+            if prefix in self.compared:
+                continue
+            if self._steps >= most_steps:
+                return
+            self.compared.add(prefix)
+            self._idle = 0
+            gained, lost = self._unequal(first.masks[length], second.masks[length])
+            if gained or lost:
+                data = b"".join(map(self._tokenizer.token_bytes, prefix))
+                self.partings.append(Parting(prefix, data, gained, lost))
+        for number, (one, other) in enumerate(((first, second), (second, first))):
+            if one.failure and len(other.masks) >= len(one.masks):
+                prefix = path[: len(one.masks)]
+                data = b"".join(map(self._tokenizer.token_bytes, prefix))
+                self.partings.append(Parting(prefix, data, failure=one.failure, failed=number))
+
+
+def unequal_tokens(vocabulary: Vocabulary) -> Callable[[bytes, bytes], tuple[_Ids, _Ids]]:
+    """Return a function that returns the tokens that only the second, and only the first of two masks allows.
+
+    Ids without bytes are not compared, except the EOS id that is passed to all engines.
+    """
+    comparable = np.array([bool(token) for token in vocabulary.tokens])
+    comparable[eos_id_of(vocabulary)] = True
+    known: dict[tuple[bytes, bytes], tuple[_Ids, _Ids]] = {}
+
+    def unequal(first: bytes, second: bytes) -> tuple[_Ids, _Ids]:
+        if first == second:
+            return (), ()
+        if (first, second) not in known:
+            one, other = (
+                unpack_mask(np.frombuffer(mask, np.int32), vocabulary.size) & comparable for mask in (first, second)
+            )
+            known[first, second] = _ids(other & ~one), _ids(one & ~other)
+        return known[first, second]
+
+    return unequal
+
+
+def _ids(flags: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> _Ids:
+    return tuple(np.flatnonzero(flags).tolist())

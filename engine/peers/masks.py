@@ -1,0 +1,185 @@
+"""Questions about masks to the child process of an engine: masks along texts, and a completion that follows its masks.
+
+A benchmark asks how long an engine takes; these requests ask what it answers. The child compiles a grammar once and
+keeps it for the next question. A mask is the bytes of its words, so that masks are compared and remembered at once;
+equal masks of an answer are one object and are sent once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from engine.masking.bitmask import unpack_mask
+from engine.peers.adapter import Adapter, PeerMatcher, allows, eos_id_of, error_text
+from engine.vocabulary import Vocabulary
+
+_KEPT: Final = 4  # compiled grammars
+_FIRST_TAKEN: Final = b'}])"\n'
+"""Bytes that end a value or a rule; a completion takes them before others."""
+_THEN_TAKEN: Final = b":0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True, slots=True)
+class FollowTexts:
+    """A request for the masks along texts.
+
+    Attributes:
+        notation: the id of the notation.
+        source: the grammar.
+        paths: the token ids of each text.
+    """
+
+    notation: str
+    source: str
+    paths: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedText:
+    """How an engine reads a text.
+
+    Attributes:
+        masks: the mask before the first token, and after each token that it accepts; those before `failure`.
+        failure: the error after the last of these masks; empty if there is none.
+    """
+
+    masks: tuple[bytes, ...]
+    failure: str = ""
+
+    @property
+    def reached(self) -> int:
+        """Return the number of accepted tokens."""
+        return len(self.masks) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedTexts:
+    """The answer to `FollowTexts`.
+
+    Attributes:
+        texts: the texts, in the order of the request; empty if the engine refuses the grammar.
+        refused: why it refuses the grammar; empty if it does not.
+    """
+
+    texts: tuple[FollowedText, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteText:
+    """A request for a text that an engine accepts to its end.
+
+    Attributes:
+        notation: the id of the notation.
+        source: the grammar.
+        path: the token ids of the beginning.
+        most: the most tokens to add.
+    """
+
+    notation: str
+    source: str
+    path: tuple[int, ...]
+    most: int = 400
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedText:
+    """The answer to `CompleteText`: the token ids of the complete text; None if none was found."""
+
+    path: tuple[int, ...] | None
+
+
+class MaskReader:
+    """Answers the requests in the child process.
+
+    Args:
+        adapter: the engine.
+        vocabulary: its vocabulary.
+    """
+
+    def __init__(self, adapter: Adapter, vocabulary: Vocabulary) -> None:
+        self._adapter, self._vocabulary = adapter, vocabulary
+        self._eos_id = eos_id_of(vocabulary)
+        self._compiled: dict[tuple[str, str], PeerMatcher] = {}
+        tokens = {token: token_id for token_id, token in reversed(list(enumerate(vocabulary.tokens))) if token}
+        taken = (tokens.get(bytes((byte,))) for byte in _FIRST_TAKEN + _THEN_TAKEN)
+        self._preferred = [token_id for token_id in taken if token_id is not None]
+        self._quote, self._backslash = tokens.get(b'"'), tokens.get(b"\\")
+
+    def follow(self, asked: FollowTexts) -> FollowedTexts:
+        """Return the masks along texts; any exception of a compile means that the engine refuses the grammar."""
+        try:
+            matcher = self._matcher(asked.notation, asked.source)
+        except Exception as error:  # noqa: BLE001 - as above
+            return FollowedTexts(refused=error_text(error))
+        known: dict[bytes, bytes] = {}
+        return FollowedTexts(tuple(_followed(matcher, path, known) for path in asked.paths))
+
+    def complete(self, asked: CompleteText) -> CompletedText:
+        """Return a complete text, found by the masks alone.
+
+        Where the text may end, it ends. Otherwise what closes something comes first; where the same mask recurs, the
+        next token is taken, so that no loop is followed forever.
+        """
+        try:
+            matcher = self._matcher(asked.notation, asked.source)
+            return CompletedText(self._completed(matcher, asked))
+        except Exception:  # noqa: BLE001 - an engine that fails has found no text
+            return CompletedText(None)
+
+    def _completed(self, matcher: PeerMatcher, asked: CompleteText) -> tuple[int, ...] | None:
+        matcher.reset()
+        path = list(asked.path)
+        matcher.fill_mask()
+        for token_id in path:
+            if not matcher.accept(token_id):
+                return None
+            matcher.fill_mask()
+        visits: dict[bytes, int] = {}
+        for _ in range(asked.most):
+            if allows(matcher.mask, self._eos_id):
+                return tuple(path)
+            mask = matcher.mask.tobytes()
+            visit = visits[mask] = visits.get(mask, -1) + 1
+            choices = [token_id for token_id in self._preferred if allows(matcher.mask, token_id)]
+            if self._quote in choices and self._backslash is not None and allows(matcher.mask, self._backslash):
+                choices = [self._quote, *choices]  # within a string, where other closing characters close nothing
+            if not choices:
+                choices = np.flatnonzero(unpack_mask(matcher.mask, self._vocabulary.size)).tolist()
+            if not choices or not matcher.accept(token_id := choices[visit % len(choices)]):
+                return None
+            path.append(token_id)
+            matcher.fill_mask()
+        return None
+
+    def _matcher(self, notation: str, source: str) -> PeerMatcher:
+        found = self._compiled.pop((notation, source), None)
+        if found is None:
+            found = self._adapter.compile(notation, source)
+        self._compiled[notation, source] = found
+        if len(self._compiled) > _KEPT:
+            del self._compiled[next(iter(self._compiled))]
+        return found
+
+
+def _followed(matcher: PeerMatcher, path: Sequence[int], known: dict[bytes, bytes]) -> FollowedText:
+    """Return the masks along a text; `known` has the masks that were seen."""
+    masks: list[bytes] = []
+    try:
+        matcher.reset()
+        for token_id in path:
+            matcher.fill_mask()
+            mask = matcher.mask.tobytes()
+            masks.append(known.setdefault(mask, mask))
+            if not matcher.accept(token_id):
+                return FollowedText(tuple(masks))
+        matcher.fill_mask()
+        mask = matcher.mask.tobytes()
+        masks.append(known.setdefault(mask, mask))
+    except Exception as error:  # noqa: BLE001 - an engine's error is an answer
+        return FollowedText(tuple(masks), error_text(error))
+    return FollowedText(tuple(masks))

@@ -1,0 +1,67 @@
+"""`turnstile diff`."""
+
+import json
+
+import pytest
+from catalogue_texts import shows
+from command_line import run
+
+from engine.peers import PEERS
+from engine.peers.adapter import OWN, Peer
+from tests.engine.peers.schema_doubles import ChoosyAdapter, ForgetfulAdapter
+
+SCHEMA = '{"type": "object", "properties": {"n": {"type": "integer", "maximum": 40}}, "required": ["n"]}'
+GRAMMAR = ("--notation", "json_schema", "--grammar", SCHEMA, "--steps", "200")
+
+
+@pytest.fixture(autouse=True)
+def engines(monkeypatch):
+    class Doubles(dict):
+        names = (OWN, "forgetful", "choosy")
+
+    doubles = {"forgetful": ForgetfulAdapter, "choosy": ChoosyAdapter}
+    found = Doubles({name: Peer(name, "pytest", adapter) for name, adapter in doubles.items()})
+    found[OWN] = PEERS[OWN]
+    monkeypatch.setattr("engine.cli.diff.PEERS", found)
+
+
+def test_the_document_names_keyword_prefix_tokens_and_text(capsys):
+    assert run("diff", "--engine", "forgetful", *GRAMMAR, "--json") == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["pointer"], found["kind"]) == ("looser", "/properties/n/maximum", "keyword")
+    assert found["prefix"].startswith('{"n":')
+    assert bytes.fromhex(found["bytes"]).decode() == found["prefix"]
+    assert (found["lost"], found["accepted_by"], found["stopped"]) == ([], "forgetful", None)
+    assert [ord(token) for token in found["gained"]] == found["gained_ids"]
+    assert json.loads(found["text"])["n"] > 40
+    assert found["checked"] > 0
+    assert found["differences"][0]["pointer"] == found["pointer"]
+    assert [one["name"] for one in found["engines"]] == [OWN, "forgetful"]
+
+
+def test_the_lines_begin_with_the_verdict(capsys):
+    assert run("diff", "--engine", "forgetful", "--engine", OWN, *GRAMMAR) == 1
+    verdict, cause, _, text, *_ = capsys.readouterr().out.splitlines()
+    assert shows(verdict, "differences.verdict.stricter")
+    assert "/properties/n/maximum" in cause
+    assert shows(text.strip(), "cli.diff.report.text", engine="forgetful")
+
+
+def test_a_refusal_is_an_answer(capsys):
+    assert run("diff", "--engine", "choosy", *GRAMMAR) == 1
+    assert shows(capsys.readouterr().out.splitlines()[1], "differences.refused_for", pointer="/properties/n/maximum")
+    assert run("diff", "--engine", "choosy", *GRAMMAR, "--json") == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["pointer"]) == ("refused", "/properties/n/maximum")
+    assert found["refused"][0]["engine"] == "choosy"
+
+
+def test_equal_engines_are_a_success(capsys):
+    assert run("diff", "--engine", OWN, *GRAMMAR, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["prefix"], found["text"]) == ("equal", None, None)
+
+
+@pytest.mark.parametrize("names", [(), ("nothing",), (OWN, OWN, OWN)])
+def test_two_known_engines_are_needed(names):
+    assert run("diff", *(word for name in names for word in ("--engine", name)), *GRAMMAR) == 2

@@ -1,0 +1,163 @@
+"""Two engines on one grammar: doubles that drop, add and refuse, and those of Turnstile with other options."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine.compile import CompileOptions, compile_grammar
+from engine.diagnosis.case import RequestConstraint
+from engine.diagnosis.differences import (
+    CauseKind,
+    DiffVerdict,
+    Direction,
+    PeerEngine,
+    WalkOptions,
+    compare_engines,
+)
+from engine.peers import PEERS
+from engine.peers.adapter import BYTES, OWN, Peer
+from engine.source import CancelledError, CancelToken
+from tests.engine.peers.peer_doubles import DoubleAdapter
+from tests.engine.peers.schema_doubles import (
+    ChoosyAdapter,
+    ClosingAdapter,
+    ForgetfulAdapter,
+    NineAdapter,
+    SpacelessAdapter,
+)
+
+OURS = PEERS[OWN]
+FORGETFUL, CLOSING, SPACELESS = (
+    Peer(name, "pytest", adapter)
+    for name, adapter in (
+        ("forgetful", ForgetfulAdapter),
+        ("closing", ClosingAdapter),
+        ("spaceless", SpacelessAdapter),
+    )
+)
+DOUBLE_OF_RULES = Peer("nineless", "pytest", NineAdapter)
+DOUBLE = Peer("double", "pytest", DoubleAdapter)
+WALK = WalkOptions(steps=240)
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"enum": ["x", "y"]}, "n": {"type": "integer", "minimum": 2, "maximum": 40}},
+    "required": ["n"],
+    "additionalProperties": False,
+}
+
+
+def compared(first, second, source, *, notation="json_schema", walk=WALK, cancel=None):
+    text = source if isinstance(source, str) else json.dumps(source)
+    cancel, options = cancel or CancelToken(), CompileOptions()
+    with (
+        PeerEngine(first, BYTES, notation, options=options, limit_s=5, cancel=cancel) as one,
+        PeerEngine(second, BYTES, notation, options=options, limit_s=5, cancel=cancel) as other,
+    ):
+        return compare_engines((one, other), BYTES, RequestConstraint(notation, text), walk, cancel)
+
+
+def accepts(source, text):
+    return compile_grammar("json_schema", json.dumps(source)).fullmatch(text)
+
+
+def test_an_engine_equals_itself():
+    report = compared(OURS, OURS, SCHEMA)
+    assert (report.verdict, report.differences) == (DiffVerdict.EQUAL, ())
+    assert report.checked > 20
+    assert not report.is_cut_by_time
+
+
+def test_a_dropped_keyword_is_named_with_a_text_that_shows_it():
+    report = compared(OURS, FORGETFUL, SCHEMA)
+    (found,) = report.differences
+    assert report.verdict is DiffVerdict.LOOSER
+    assert (found.kind, found.direction, found.pointer) == (
+        CauseKind.KEYWORD,
+        Direction.GAINED,
+        "/properties/n/maximum",
+    )
+    assert (found.engine, found.effect, found.accepted_by) == ("forgetful", "drops", "forgetful")
+    assert found.gained
+    assert found.lost == ()
+    assert not accepts(SCHEMA, found.text)
+    assert accepts({**SCHEMA, "properties": {"a": SCHEMA["properties"]["a"], "n": {"type": "integer"}}}, found.text)
+    assert found.text.startswith(found.prefix + bytes(found.gained[:1])) or found.prefixes > 1
+    (span,) = found.spans
+    assert json.dumps(SCHEMA)[span.start : span.end] == "40"
+
+
+def test_the_verdict_is_about_the_second_engine():
+    report = compared(FORGETFUL, OURS, SCHEMA)
+    assert report.verdict is DiffVerdict.STRICTER
+    assert (report.first.direction, report.first.engine) == (Direction.LOST, "forgetful")
+
+
+def test_equal_arguments_give_equal_results():
+    assert compared(OURS, FORGETFUL, SCHEMA) == compared(OURS, FORGETFUL, SCHEMA)
+
+
+def test_another_default_is_named_by_the_keyword_that_is_absent():
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    report = compared(OURS, CLOSING, schema)
+    (found,) = report.differences
+    assert report.verdict is DiffVerdict.STRICTER
+    assert (found.kind, found.pointer, found.engine) == (CauseKind.DEFAULT, "/additionalProperties", "closing")
+    assert accepts(schema, found.text)
+    assert not accepts({**schema, "additionalProperties": False}, found.text)
+
+
+def test_forms_of_a_value_come_last_and_count_only_alone():
+    report = compared(OURS, SPACELESS, {"const": [1, 2]})
+    assert {one.kind for one in report.differences} == {CauseKind.WHITESPACE}
+    assert report.verdict is DiffVerdict.STRICTER
+    schema = {"type": "array", "items": {"type": "integer", "maximum": 3}, "minItems": 1, "maxItems": 2}
+    both = compared(SPACELESS, FORGETFUL, schema)
+    assert [one.kind for one in both.differences] == [CauseKind.KEYWORD, CauseKind.WHITESPACE]
+    assert both.verdict is DiffVerdict.LOOSER
+
+
+def test_a_difference_in_a_grammar_of_rules_names_the_rule():
+    source = 'root ::= "a" number\nnumber ::= [0-9]+'
+    report = compared(OURS, DOUBLE_OF_RULES, source, notation="gbnf")
+    assert report.verdict is DiffVerdict.STRICTER
+    assert (report.first.kind, report.first.rule) == (CauseKind.RULE, "number")
+    assert report.first.text == b"a9"
+
+
+@pytest.mark.parametrize("source", ["refused", "hangs", "dies"])
+def test_a_refusal_is_a_verdict(source):
+    report = compared(OURS, DOUBLE, source, notation="regex")
+    assert report.verdict is DiffVerdict.REFUSED
+    (refusal,) = report.refusals
+    assert (refusal.engine, refusal.pointer) == ("double", None)
+    assert refusal.reason
+
+
+def test_a_refused_keyword_is_named():
+    report = compared(OURS, Peer("choosy", "pytest", ChoosyAdapter), SCHEMA)
+    assert [one.pointer for one in report.refusals] == ["/properties/n/maximum"]
+
+
+def test_an_engine_that_fails_within_a_text_is_a_difference():
+    report = compared(OURS, DOUBLE, "breaks", notation="regex")
+    assert report.first.kind is CauseKind.FAILURE
+    assert report.first.reason == "RuntimeError: it broke in two lines"
+
+
+def test_a_time_limit_is_stated():
+    report = compared(OURS, OURS, SCHEMA, walk=WalkOptions(seconds=1e-9))
+    assert report.is_cut_by_time
+    assert report.checked == 0
+
+
+def test_given_texts_are_followed_first():
+    walk = WalkOptions(texts=(b'{"n":41}',), steps=8)
+    assert compared(OURS, FORGETFUL, SCHEMA, walk=walk).first.prefix == b'{"n":4'
+
+
+def test_it_can_be_cancelled():
+    cancel = CancelToken(lambda *_: cancel.cancel())
+    with pytest.raises(CancelledError):
+        compared(OURS, OURS, SCHEMA, cancel=cancel)
