@@ -1,4 +1,7 @@
-"""`turnstile diff`: the first prefix at which the masks of two engines differ, and all distinct differences."""
+"""`turnstile diff`: the first prefix at which the masks of two engines differ, and all distinct differences.
+
+With `--other-grammar-file`, two grammars of Turnstile are compared instead (`other_grammar`).
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from engine.cli.arguments import (
 )
 from engine.cli.exit_codes import ExitCode
 from engine.cli.inputs import compile_options, load_vocabulary, read_grammar
+from engine.cli.other_grammar import add_other_grammar, compare_grammars
 from engine.cli.output import MisuseError, ProgressLine, after_text, location_of, print_json
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.case import RequestConstraint
@@ -53,6 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(whitespace=None)
     parser.add_argument("--text", type=as_text, action="append", default=[])
     add_vocabulary(parser, required=False)
+    add_other_grammar(parser)
     parser.add_argument("--steps", type=as_count, default=MOST_STEPS, metavar="N")
     parser.add_argument("--seconds", type=number_between(0, math.inf, open_below=True), metavar="S")
     parser.add_argument("--seed", type=as_natural, default=0, metavar="N")
@@ -60,7 +65,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare two engines; return 1 if they differ, or one refuses the grammar."""
+    """Compare two engines, or two grammars; return 1 if they differ, or one refuses the grammar."""
+    if arguments.other_grammar_file is not None:
+        return compare_grammars(arguments, read_grammar(arguments))
     peers = _peers(arguments)
     source = read_grammar(arguments)
     options = _options(arguments, peers)

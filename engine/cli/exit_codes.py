@@ -50,7 +50,7 @@ _OTHERS: Final = (
     ExitCode.CANCELLED,
     ExitCode.TERMINATED,
 )
-_ONLY_OF: Final = {ExitCode.INCOMPLETE: ("generate",), ExitCode.UNKNOWN: ("diagnose", "probe")}
+_ONLY_OF: Final = {ExitCode.INCOMPLETE: ("generate",), ExitCode.UNKNOWN: ("diagnose", "probe", "diff")}
 """Codes that only some commands have."""
 
 

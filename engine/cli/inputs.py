@@ -31,7 +31,7 @@ def read_grammar(arguments: argparse.Namespace) -> SourceText:
         return SourceText(arguments.grammar)
     name = arguments.grammar_file
     return SourceText(
-        _without_last_line_end(as_utf8(read_file(name, stdin=True), name)), "<stdin>" if name == STDIN else name
+        without_last_line_end(as_utf8(read_file(name, stdin=True), name)), "<stdin>" if name == STDIN else name
     )
 
 
@@ -118,6 +118,6 @@ def load_source(spec: str, cancel: CancelToken) -> LogitSource:
     return models.load_model(spec, cancel=cancel)
 
 
-def _without_last_line_end(text: str) -> str:
+def without_last_line_end(text: str) -> str:
     """Remove the line end that editors and `echo` append; it is not part of the grammar."""
     return text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
