@@ -8,7 +8,7 @@ Two walks exist:
 
 - Over pairs of configurations, breadth first (Hopcroft and Karp, *A linear algorithm for testing equivalence of finite
   automata*, 1971, but without merging equivalent states, which would lose the shortest text). It is exact for all
-  regular languages. Configurations of recursive grammars have no end, and their equivalence is undecidable.
+  regular languages. The configurations of recursive rules have no end.
 - Over pairs of frames, for two schemas. JSON is visibly pushdown (Alur and Madhusudan, STOC 2004): both automata open
   and close their levels at the same bytes, so a level is explored once for each pair of frames that begins it, and
   all that open such a level continue after each of its ends (the tabulation of Reps, Horwitz and Sagiv, POPL 1995,
@@ -50,7 +50,7 @@ BOUNDED_EFFORT: Final = 20_000
 EXACT_EFFORT: Final = 1_000_000
 """The pairs that are visited by default if they have an end; most take less than a tenth of a millisecond."""
 
-_EFFORT_WITH_TEXT: Final = 2_000  # configurations that differ by a text have no end, and take a millisecond each
+_EFFORT_WITH_TEXT: Final = 1_000  # configurations that differ by a text have no end, and take milliseconds each
 _EFFORT_AT_FIRST: Final = 500  # of a walk that may have no end, before random walks
 _REPORT_EVERY: Final = 64
 _ENDED: Final = -1  # instead of a frame: the value has ended, and the lexer state is the number of its ending
@@ -79,7 +79,7 @@ def compare_languages(
         require_count("effort", effort, 1)
     cancel = cancel or CancelToken()
     with cancel.scope():
-        if first.grammar is not None and second.grammar is not None and _are_alike(first.grammar, second.grammar):
+        if _are_written_alike(first, second):
             return LanguageComparison(None, None, is_exact=True, n_visited=0, length=None)
         walk = _walk(first, second, effort, cancel)
     only_first, only_second = walk.texts
@@ -89,6 +89,14 @@ def compare_languages(
     has_units = bool(first.automaton.token_elements or second.automaton.token_elements)
     is_exact = walk.is_complete and not (has_units and None in walk.texts)
     return LanguageComparison(only_first, only_second, is_exact, walk.n_visited, None if is_exact else walk.length)
+
+
+def _are_written_alike(first: CompiledGrammar, second: CompiledGrammar) -> bool:
+    """Return whether two grammars have the same texts because they are written in the same way."""
+    if first.grammar is not None and second.grammar is not None:
+        return _are_alike(first.grammar, second.grammar)
+    texts, options = (first.source.text, second.source.text), (first.options, second.options)
+    return first.notation == second.notation and texts[0] == texts[1] and options[0] == options[1]
 
 
 def _are_alike(one: Grammar, two: Grammar) -> bool:

@@ -36,7 +36,7 @@ def compared(notation: str, first: Any, second: Any, other: str | None = None, *
 
 def _compiled(node: Node) -> CompiledGrammar:
     automaton = LazyAutomaton(assemble(simplify(node), Limits()), Limits())
-    return CompiledGrammar("regex", SourceText(""), CompileOptions(), (), automaton, is_regular=True)
+    return CompiledGrammar("regex", SourceText(repr(node)), CompileOptions(), (), automaton, is_regular=True)
 
 
 def check(result: LanguageComparison, first: set[str], second: set[str], longest: int) -> None:
@@ -253,6 +253,7 @@ def _with_references(schema: Any, target: str) -> Any:
         ({}, {"type": ["object", "array", "string", "number", "boolean", "null"]}, Relation.EQUAL, None),
         ({}, False, Relation.WIDER, b"0"),
         (False, {"not": {}}, Relation.EQUAL, None),
+        ({"format": "hostname"}, {"format": "hostname"}, Relation.EQUAL, None),
         ({"type": "integer"}, {"type": "number"}, Relation.NARROWER, b"0e0"),
         ({"items": {}}, {"items": {}, "maxItems": 50}, Relation.WIDER, b"[" + b"0," * 50 + b"0]"),
         (_TREE, _with_integers(_TREE, minimum=0), Relation.WIDER, b'{"v":-1}'),
