@@ -18,9 +18,12 @@ from engine.peers.adapter import Adapter, PeerMatcher, allows, eos_id_of, error_
 from engine.vocabulary import Vocabulary
 
 _KEPT: Final = 4  # compiled grammars
-_FIRST_TAKEN: Final = b'}])"\n'
+_CLOSING: Final = b'}])"\n:'
 """Bytes that end a value or a rule; a completion takes them before others."""
-_THEN_TAKEN: Final = b":0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_PLAIN: Final = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-"
+_QUOTE: Final = b'"'
+_IN_STRING: Final = b"Z"
+"""A byte that may follow in JSON within a string only, where the other closing bytes close nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +109,12 @@ class MaskReader:
         self._eos_id = eos_id_of(vocabulary)
         self._compiled: dict[tuple[str, str], PeerMatcher] = {}
         tokens = {token: token_id for token_id, token in reversed(list(enumerate(vocabulary.tokens))) if token}
-        taken = (tokens.get(bytes((byte,))) for byte in _FIRST_TAKEN + _THEN_TAKEN)
-        self._preferred = [token_id for token_id in taken if token_id is not None]
-        self._quote, self._backslash = tokens.get(b'"'), tokens.get(b"\\")
+        closing, plain = (
+            [tokens[bytes((byte,))] for byte in some if bytes((byte,)) in tokens] for some in (_CLOSING, _PLAIN)
+        )
+        self._outside = [*closing, *plain]
+        self._inside = [*([tokens[_QUOTE]] if _QUOTE in tokens else []), *plain, *closing]
+        self._in_string = tokens.get(_IN_STRING)
 
     def follow(self, asked: FollowTexts) -> FollowedTexts:
         """Return the masks along texts; any exception of a compile means that the engine refuses the grammar."""
@@ -145,9 +151,9 @@ class MaskReader:
                 return tuple(path)
             mask = matcher.mask.tobytes()
             visit = visits[mask] = visits.get(mask, -1) + 1
-            choices = [token_id for token_id in self._preferred if allows(matcher.mask, token_id)]
-            if self._quote in choices and self._backslash is not None and allows(matcher.mask, self._backslash):
-                choices = [self._quote, *choices]  # within a string, where other closing characters close nothing
+            is_inside = self._in_string is not None and allows(matcher.mask, self._in_string)
+            preferred = self._inside if is_inside else self._outside
+            choices = [token_id for token_id in preferred if allows(matcher.mask, token_id)]
             if not choices:
                 choices = np.flatnonzero(unpack_mask(matcher.mask, self._vocabulary.size)).tolist()
             if not choices or not matcher.accept(token_id := choices[visit % len(choices)]):

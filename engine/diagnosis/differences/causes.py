@@ -24,7 +24,7 @@ from engine.diagnosis.differences.engines import ComparedEngine
 from engine.diagnosis.differences.partings import Parting
 from engine.diagnosis.differences.reference import Forms, Reference, allows, completed
 from engine.diagnosis.differences.values import FORMS, CauseKind, Difference, Direction
-from engine.diagnosis.failures.counterfactual import schema_counterfactual, without_keywords
+from engine.diagnosis.failures.counterfactual import Counterfactual, schema_counterfactual, without_keywords
 from engine.diagnosis.failures.schema_check import COMPOSITE, parts_of, resolve_pointer, violated_keywords
 from engine.diagnosis.failures.tolerant_json import read_output
 from engine.diagnosis.failures.violations import spans_at
@@ -40,6 +40,7 @@ _MOST_TOKENS: Final = 400  # of a prefix, of which each is explained
 _MOST_TRIED: Final = 6  # prefixes of a cause, for a text that proves it
 _SAMPLE: Final = 24  # texts of an experiment
 _CLOSING: Final = (b"}", b"]", b'"')
+_OF_NUMBERS: Final = frozenset(b"%c" % byte for byte in b"-+.eE0123456789")
 _WORDS: Final = frozenset(("type", "properties", "$ref", "items"))
 """Keywords without which a schema describes something else: no experiment removes them."""
 _Ids = tuple[int, ...]
@@ -125,7 +126,20 @@ class Explainer:
         self._confirm()
         found = [self._proved(group) for group in self._groups.values()]
         kinds = list(CauseKind)
-        return sorted(found, key=lambda one: (kinds.index(one.kind), len(one.pointers), one.text is None))
+        return sorted(
+            found,
+            key=lambda one: (
+                kinds.index(one.kind),
+                self._is_strict(one),
+                len(one.pointers),
+                one.effect is not Effect.DROPS,
+                one.text is None,
+            ),
+        )
+
+    def _is_strict(self, found: Difference) -> bool:
+        """Return whether the engine that departs from the grammar allows less than the other."""
+        return found.engine == self._engines[0 if found.direction is Direction.GAINED else 1].name
 
     # --- tokens
 
@@ -227,18 +241,30 @@ class Explainer:
             self._add_other(token, name, at)
             return
         self._searches += 1
-        read = read_output(token.data.decode("utf-8", "surrogateescape"))
-        options = self._reference.options(self._reference.all_forms)
-        violations = () if read.root is None else violated_keywords(self._schema, read.root, options)
-        found = schema_counterfactual(
-            self._schema, token.data, options, violations, self._cancel, is_whole=token.is_whole
-        )
+        found = self._counterfactual_of_whole(token) or self._counterfactual(token.data, is_whole=token.is_whole)
         if found is None or not found.removed:
             self._barren.add((token.looser, at))
             self._add_other(token, name, at)
             return
         grammar = self._without(found.removed)
         self._add(token, Difference(CauseKind.KEYWORD, direction, name, found.removed), grammar)
+
+    def _counterfactual_of_whole(self, token: _Token) -> Counterfactual | None:
+        """Return the keyword that forbids the text to which the engine completes a token; None unless it is one."""
+        path = token.path if token.is_end else self._engines[token.looser].complete(self._reference.source, token.path)
+        if path is None:
+            return None
+        text = b"".join(map(self._tokenizer.token_bytes, path))
+        if allows(self._reference.lenient, text, is_whole=True):
+            return None
+        found = self._counterfactual(text, is_whole=True)
+        return found if found is not None and len(found.removed) == 1 else None
+
+    def _counterfactual(self, data: bytes, *, is_whole: bool) -> Counterfactual | None:
+        read = read_output(data.decode("utf-8", "surrogateescape"))
+        options = self._reference.options(self._reference.all_forms)
+        violations = () if read.root is None else violated_keywords(self._schema, read.root, options)
+        return schema_counterfactual(self._schema, data, options, violations, self._cancel, is_whole=is_whole)
 
     def _add_other(self, token: _Token, name: str, at: tuple[str, ...]) -> None:
         self._add(token, Difference(CauseKind.OTHER, _direction(token.looser), name, at[-1:]))
@@ -291,7 +317,7 @@ class Explainer:
         if text is None:
             return
         plain, ordered = _compact(value), _compact(_declared_first(value, self._names))
-        is_number = b"\\" not in text and text[token.start - 1 : token.start].isdigit()
+        is_number = b"\\" not in text and text[token.start - 1 : token.start] in _OF_NUMBERS
         forms = {plain: CauseKind.NUMBERS if is_number else CauseKind.ESCAPES}
         forms.setdefault(plain.replace(b"\x7f", b"\\u007f"), CauseKind.ESCAPES)
         forms.setdefault(_compact(value, ensure_ascii=True), CauseKind.ESCAPES)
@@ -329,9 +355,47 @@ class Explainer:
                             self._add(one, difference)
                     return [one for one, is_allowed in zip(pending, allowed, strict=True) if not is_allowed]
             self._barren.add((token.looser, at, token.is_end))
+        if self._is_of_strings(engine, token):
+            self._add(token, Difference(CauseKind.ESCAPES, direction))
+            return pending[1:]
+        if not self._is_allowed_if_closed(token):
+            self._add(token, Difference(CauseKind.DEFAULT, direction, name, (self._closed_keyword(at),)))
+            return pending[1:]
         kind = CauseKind.END if token.is_end else CauseKind.OTHER
         self._add(token, Difference(kind, direction, name, () if token.is_end else at[-1:]))
         return pending[1:]
+
+    def _is_of_strings(self, engine: ComparedEngine, token: _Token) -> bool:
+        """Return whether an engine forbids a character in every string, or an escape."""
+        data = self._tokens[token.token_id] or b""
+        before = token.parting.data
+        is_escaped = (len(before) - len(before.rstrip(b"\\"))) % 2 == 1
+        is_plain = data.isascii() and data.decode().isprintable() and b"\\" not in data
+        if token.is_end or (is_plain and not is_escaped):
+            return False
+        path = self._tokenizer.spell((b'"\\' if is_escaped else b'"') + data)
+        if path is None:
+            return False
+        found = engine.follow(json.dumps({"type": "string"}), [tuple(path)])
+        return bool(found.texts) and found.texts[0].reached < len(path)
+
+    def _is_allowed_if_closed(self, token: _Token) -> bool:
+        """Return whether a token is legal if objects have no properties but the declared ones."""
+        return allows(self._closed, token.data, is_whole=token.is_whole)
+
+    def _closed_keyword(self, at: Sequence[str]) -> str:
+        """Return the pointer of `additionalProperties` in the innermost object schema that contains some parts."""
+        for one in at:
+            for pointer in _above(one):
+                part = resolve_pointer(self._schema, pointer)
+                if pointer.rpartition("/")[2] not in _MAPS and isinstance(part, dict) and "properties" in part:
+                    return f"{pointer}/additionalProperties"
+        return "/additionalProperties"
+
+    @cached_property
+    def _closed(self) -> CompiledGrammar:
+        options = replace(self._reference.options(self._reference.all_forms), additional="closed")
+        return compile_grammar(self._reference.notation, self._reference.source, options, cancel=self._cancel)
 
     def _experiments(self, token: _Token, at: tuple[str, ...], name: str) -> Iterator[tuple[Difference, Any]]:
         """Yield schemas under which an engine may allow a token, the smallest change first."""

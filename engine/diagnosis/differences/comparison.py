@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
@@ -32,6 +33,7 @@ QUESTION_LIMIT_S: Final = 10.0
 """The time limit of an engine for one question, in seconds."""
 _BATCH: Final = 24  # texts
 _MOST_IDLE: Final = 480  # texts without a new prefix, after which the walk has seen what it can
+_NUMBERS: Final = re.compile(r"\d+")  # messages have times and positions
 _Ids = tuple[int, ...]
 
 
@@ -136,15 +138,20 @@ def _refusals(engines: Iterable[ComparedEngine], reference: Reference) -> Iterat
     for engine in engines:
         reason = engine.follow(reference.source, [()]).refused
         if reason:
-            yield RefusedGrammar(engine.name, reason, _refused_keyword(engine, reference))
+            yield RefusedGrammar(engine.name, reason, _refused_keyword(engine, reference, reason))
 
 
-def _refused_keyword(engine: ComparedEngine, reference: Reference) -> str | None:
+def _refused_keyword(engine: ComparedEngine, reference: Reference, reason: str) -> str | None:
+    """Return the keyword without which an engine compiles a schema, or refuses it for another reason."""
+    other: str | None = None
     for pointer in sorted(keywords_of(reference), key=lambda one: -one.count("/")):
         changed = json.dumps(without_keywords(json.loads(reference.source), (pointer,)), ensure_ascii=False)
-        if not engine.follow(changed, [()]).refused:
+        refused = engine.follow(changed, [()]).refused
+        if not refused:
             return pointer
-    return None
+        if other is None and _NUMBERS.sub("", refused) != _NUMBERS.sub("", reason):
+            other = pointer
+    return other
 
 
 class _Walk:

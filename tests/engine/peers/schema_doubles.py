@@ -3,7 +3,9 @@
 import json
 from dataclasses import replace
 
-from engine.peers.adapters.turnstile import OwnAdapter
+from engine.compile import compile_grammar
+from engine.peers.adapter import allows
+from engine.peers.adapters.turnstile import OwnAdapter, OwnMatcher
 
 
 class ForgetfulAdapter(OwnAdapter):
@@ -50,3 +52,42 @@ class NineAdapter(OwnAdapter):
 
     def compile(self, notation, source):
         return super().compile(notation, source.replace("0-9", "0-8"))
+
+
+class UnorderedAdapter(OwnAdapter):
+    """This engine, which allows properties in any order."""
+
+    def compile(self, notation, source):
+        self.options = replace(self.options, property_order="any")
+        return super().compile(notation, source)
+
+
+class AnyOfAdapter(OwnAdapter):
+    """This engine, which reads `oneOf` as `anyOf`."""
+
+    def compile(self, notation, source):
+        return super().compile(notation, source.replace("oneOf", "anyOf"))
+
+
+class AsciiMatcher(OwnMatcher):
+    """A matcher that allows no byte beyond ASCII."""
+
+    def fill_mask(self):
+        super().fill_mask()
+        self.mask[4:8] = 0  # bits 128 to 255
+
+    def reset(self):
+        super().reset()
+        accept = self.accept
+        self.accept = lambda token_id: allows(self.mask, token_id) and accept(token_id)
+
+
+class AsciiAdapter(OwnAdapter):
+    """This engine with strings of ASCII characters."""
+
+    def compile(self, notation, source):
+        return AsciiMatcher(compile_grammar(notation, source, self.options), self.vocabulary)
+
+    def __init__(self, vocabulary):
+        super().__init__(vocabulary)
+        self.vocabulary = vocabulary

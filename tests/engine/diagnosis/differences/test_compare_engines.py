@@ -21,20 +21,25 @@ from engine.peers.adapter import BYTES, OWN, Peer
 from engine.source import CancelledError, CancelToken
 from tests.engine.peers.peer_doubles import DoubleAdapter
 from tests.engine.peers.schema_doubles import (
+    AnyOfAdapter,
+    AsciiAdapter,
     ChoosyAdapter,
     ClosingAdapter,
     ForgetfulAdapter,
     NineAdapter,
     SpacelessAdapter,
+    UnorderedAdapter,
 )
 
 OURS = PEERS[OWN]
-FORGETFUL, CLOSING, SPACELESS = (
+FORGETFUL, CLOSING, SPACELESS, ASCII, UNORDERED = (
     Peer(name, "pytest", adapter)
     for name, adapter in (
         ("forgetful", ForgetfulAdapter),
         ("closing", ClosingAdapter),
         ("spaceless", SpacelessAdapter),
+        ("ascii", AsciiAdapter),
+        ("unordered", UnorderedAdapter),
     )
 )
 DOUBLE_OF_RULES = Peer("nineless", "pytest", NineAdapter)
@@ -116,6 +121,31 @@ def test_forms_of_a_value_come_last_and_count_only_alone():
     both = compared(SPACELESS, FORGETFUL, schema)
     assert [one.kind for one in both.differences] == [CauseKind.KEYWORD, CauseKind.WHITESPACE]
     assert both.verdict is DiffVerdict.LOOSER
+
+
+def test_a_character_that_an_engine_forbids_in_every_string_is_a_form():
+    report = compared(OURS, ASCII, {"type": "object", "properties": {"a": {"type": "string", "maxLength": 2}}})
+    assert {one.kind for one in report.differences} == {CauseKind.ESCAPES}
+    assert report.verdict is DiffVerdict.STRICTER
+
+
+def test_properties_in_another_order_are_a_form():
+    schema = {"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}}, "additionalProperties": False}
+    report = compared(OURS, UNORDERED, schema)
+    assert {one.kind for one in report.differences} == {CauseKind.ORDER}
+    assert report.first.text == b'{"b":2,"a":1}'
+
+
+def test_a_number_that_a_keyword_forbids_is_no_form_of_another():
+    report = compared(OURS, FORGETFUL, {"type": "array", "items": {"type": "integer", "maximum": 4}})
+    assert {one.pointer for one in report.differences} == {"/items/maximum"}
+
+
+def test_the_keyword_around_alternatives_is_named():
+    schema = {"oneOf": [{"enum": ["a", "b"]}, {"enum": ["b", "c"]}]}
+    report = compared(OURS, Peer("lenient", "pytest", AnyOfAdapter), schema)
+    (found,) = report.differences
+    assert (found.pointer, found.effect, found.text) == ("/oneOf", "approximates", b'"b"')
 
 
 def test_a_difference_in_a_grammar_of_rules_names_the_rule():
