@@ -45,7 +45,7 @@ from engine.decoding.forced.strategies import STRATEGIES
 from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
 from engine.decoding.generate import generate_fast_forward
 from engine.matching import Matcher
-from engine.models.source import CachedSource
+from engine.models.source import CachedSource, ModelError
 from engine.models.text_encoder import text_encoder_of
 from engine.source import CancelToken, EngineError
 from engine.vocabulary.visible import visible
@@ -217,6 +217,8 @@ class ForcedHandler:
             encodings = encodings_of(matcher, run, (begin, end), text_encoder_of(session.model), query, request.most)
         except ValueError:
             return SpellingsAnswer(request, run, (begin, end), why_not=ui_text("workers.forced.not_allowed"))
+        except ModelError as error:  # the model returned a part of its distribution
+            return SpellingsAnswer(request, run, (begin, end), why_not=sentence(error))
         if encodings is None:
             return SpellingsAnswer(request, run, (begin, end), why_not=ui_text("workers.forced.no_tokens"))
         return _spellings_answer(session, request, encodings)

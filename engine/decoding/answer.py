@@ -22,27 +22,33 @@ class Answer:
     Attributes:
         logits: float[W]; NaN where unknown.
         most: no unknown token has a larger log-probability; None if the source returned its full distribution.
+        is_shifted: whether they are log-probabilities: the model's logits up to a constant.
     """
 
     logits: NDArray[np.floating[Any]]
     most: float | None = None
+    is_shifted: bool = False
 
     @classmethod
-    def of(cls, logits: NDArray[np.floating[Any]]) -> Answer:
+    def of(cls, logits: NDArray[np.floating[Any]], *, is_shifted: bool = False) -> Answer:
         """Return the answer that logits are; see `LogitSource.logits`.
+
+        Args:
+            logits: float[W].
+            is_shifted: whether they are log-probabilities, even if none is unknown.
 
         Raises:
             ModelError: they break the contract of a partial distribution.
         """
         if not np.isnan(logits.max(initial=-np.inf)):
-            return cls(logits)
+            return cls(logits, is_shifted=is_shifted)
         known = logits[logits > -np.inf].astype(np.float64)
         if not known.shape[0]:
             raise ModelError("errors.decoding.partial.nothing_known")
         total = float(np.exp(known).sum())
         if total > _MOST_TOTAL:
             raise ModelError("errors.decoding.partial.total", total=total)
-        return cls(logits, float(known.min()))
+        return cls(logits, float(known.min()), is_shifted=True)
 
     def unknown_of(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return those of some ids that are unknown."""

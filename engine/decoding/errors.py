@@ -90,10 +90,13 @@ class UnknownDrawError(EngineError):
 
     def __init__(self, name: str, unknown: Unknown, beyond: str = "") -> None:
         self.stage = beyond or unknown.stopped_at
-        key = "beyond" if beyond else "stage" if self.stage else "draw"
-        fields = {"stage": self.stage} if self.stage else {}
-        size = unknown.known + unknown.left
-        super().__init__(f"errors.decoding.partial.{key}", name=name, known=unknown.known, size=size, **fields)
+        fields: dict[str, object] = {"name": name}
+        if self.stage:
+            fields["stage"] = self.stage
+        if unknown.left:
+            fields |= {"known": unknown.known, "size": unknown.known + unknown.left}
+        key = "logits" if not unknown.left else "beyond" if beyond else "stage" if self.stage else "draw"
+        super().__init__(f"errors.decoding.partial.{key}", **fields)
 
 
 class ZoneError(EngineError):

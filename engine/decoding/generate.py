@@ -31,7 +31,7 @@ from engine.decoding.values import (
     StopRule,
 )
 from engine.models import LogitSource
-from engine.models.source import DrawSettings, DrawsTokens, Logits, Message, PricesTokens
+from engine.models.source import DrawSettings, DrawsTokens, GivesLogProbabilities, Logits, Message, PricesTokens
 from engine.models.text_encoder import text_encoder_of
 from engine.models.uniform import UniformSource
 from engine.source import CancelToken
@@ -203,6 +203,7 @@ class CountedSource:
         self.name, self.fingerprint = source.name, source.fingerprint
         self.vocabulary, self.width = source.vocabulary, source.width
         self.context_length, self.chat_template = source.context_length, source.chat_template
+        self.gives_log_probabilities = isinstance(source, GivesLogProbabilities) and source.gives_log_probabilities
         self.most_priced = source.most_priced if isinstance(source, PricesTokens) else 0
         self.calls, self.seconds, self.waited = 0, 0.0, 0.0
 

@@ -23,6 +23,7 @@ from engine.decoding.answer import Answer
 from engine.decoding.processors import Logits, Masking, Shape, log_sum_exp, mask, softmax
 from engine.decoding.processors.logits import padded
 from engine.decoding.processors.partial_logits import PartialLogits, PartialShape
+from engine.decoding.processors.shaping import RepetitionPenalty
 from engine.decoding.sampler import Allowed, Decision, decide, sampler_shapes
 from engine.decoding.values import Bounds, SamplerSettings, StageEffect, Unknown
 
@@ -45,7 +46,9 @@ def decide_answer(
         settings: the sampler's settings.
         stages: the stages between the model and the draw, in order.
     """
-    if answer.most is None:
+    if stages is not None:
+        stages = tuple(stages)
+    if answer.most is None and not (answer.is_shifted and _needs_logits(stages, settings)):
         return decide(answer.logits, allowed, history, settings, stages)
     row = _row(answer.logits, answer.most, allowed.shape[0])
     wide = padded(allowed, row.logits.shape[0])
@@ -109,14 +112,20 @@ def effects(decision: Decision) -> tuple[StageEffect, ...]:
     return tuple(found)
 
 
-def _row(logits: NDArray[np.floating[Any]], most: float, width: int) -> PartialLogits:
+def _needs_logits(stages: Iterable[tuple[str, Shape]] | None, settings: SamplerSettings) -> bool:
+    """Return whether a stage needs the model's own logits, without a constant added to them."""
+    shapes = sampler_shapes(settings).values() if stages is None else (shape for _, shape in stages)
+    return any(isinstance(shape, RepetitionPenalty) for shape in shapes)
+
+
+def _row(logits: NDArray[np.floating[Any]], most: float | None, width: int) -> PartialLogits:
     """Return the logits, at least `width` of them, with the bounds of those that are unknown."""
     given = logits.shape[0]
     row = np.full(max(width, given), -np.inf)
     row[:given] = logits
     unknown = np.isnan(row)
     count, rest = float(np.count_nonzero(unknown)), 1.0 - float(np.exp(row[~unknown]).sum())
-    if not count:
+    if most is None or not count:
         return PartialLogits(row)
     least, greatest = (min(count, max(0.0, rest + error) / math.exp(most)) for error in (-_ROUNDING, _ROUNDING))
     return PartialLogits(row, most, least, greatest)

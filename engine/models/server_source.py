@@ -48,7 +48,10 @@ class ServerSource:
 
     Attributes:
         identity: what the server says of itself.
+        gives_log_probabilities: True; see `GivesLogProbabilities`.
     """
+
+    gives_log_probabilities = True
 
     def __init__(self, client: ServerClient, identity: ServerIdentity, served: ServedModel) -> None:
         self.identity = identity

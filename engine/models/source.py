@@ -165,6 +165,20 @@ class LogitSource(Protocol):
         ...
 
 
+@runtime_checkable
+class GivesLogProbabilities(Protocol):
+    """A source that may return log-probabilities for the full distribution, too, as servers do.
+
+    They are the model's logits up to a constant, which matters to a repetition penalty alone.
+
+    Attributes:
+        gives_log_probabilities: whether it does.
+    """
+
+    @property
+    def gives_log_probabilities(self) -> bool: ...  # noqa: D102 - see the attribute above
+
+
 @dataclass(frozen=True, slots=True)
 class DrawSettings:
     """How a source draws one token among the allowed ones; the filters apply in this order after the mask.

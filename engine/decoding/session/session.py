@@ -57,7 +57,7 @@ from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
 from engine.matching.explanation import Explanation
 from engine.models import LogitSource, ModelError
-from engine.models.source import DrawSettings, DrawsTokens, PricesTokens
+from engine.models.source import DrawSettings, DrawsTokens, GivesLogProbabilities, PricesTokens
 from engine.source import EngineError, InvariantError
 from engine.source.lru import LruCache
 
@@ -720,7 +720,11 @@ class ModelContext:
 
     def answer(self, tree: StepTree) -> Answer:
         """Return the model's answer at the current node of a tree."""
-        return self._answers.get(tree.current, lambda: Answer.of(self._model.logits(self.history(tree))))
+        return self._answers.get(tree.current, lambda: self._ask(self.history(tree)))
+
+    def _ask(self, history: list[int]) -> Answer:
+        is_shifted = isinstance(self._model, GivesLogProbabilities) and self._model.gives_log_probabilities
+        return Answer.of(self._model.logits(history), is_shifted=is_shifted)
 
     def price(self, tree: StepTree, ids: NDArray[np.int64]) -> Answer:
         """Return the model's answer at the current node of a tree, with the prices of some tokens; see `priced`.

@@ -128,6 +128,22 @@ def test_a_draw_that_depends_on_what_is_unknown_is_refused_and_a_token_can_be_ch
     assert (step.p, step.p_masked, step.z) == (None, None, None)
 
 
+def test_a_penalty_is_not_applied_to_log_probabilities_even_if_all_are_known():
+    class Normalised(PartialSource):
+        gives_log_probabilities = True
+
+    source = Normalised(RandomModel(), listed=len(LETTERS))
+    plain = DecodeSession(LINE, source)
+    assert plain.position().unknown is None
+    assert plain.step().token_id == full_of(LINE).step().token_id
+    session = DecodeSession(LINE, source, sampler=SamplerSettings(repetition_penalty=1.2))
+    position = session.position()
+    assert position.z == pytest.approx(full_of(LINE).position().z, rel=1e-5)
+    assert all(row.p is not None and row.rank is not None for row in position.candidates)
+    with raises_key(UnknownDrawError, "errors.decoding.partial.logits", stage="repetition-penalty"):
+        session.step()
+
+
 @pytest.mark.parametrize(
     "options",
     [
