@@ -57,7 +57,7 @@ def decide_answer(
     log_z = None
     if under.is_known:
         log_z = min(log_sum_exp(under.logits), 0.0)
-    elif z_bounds.low == z_bounds.high:
+    elif 0 < z_bounds.low == z_bounds.high:
         log_z = math.log(z_bounds.low)
     z = None if log_z is None else math.exp(log_z)
     given = row
@@ -127,7 +127,10 @@ def _row(logits: NDArray[np.floating[Any]], most: float | None, width: int) -> P
     count, rest = float(np.count_nonzero(unknown)), 1.0 - float(np.exp(row[~unknown]).sum())
     if most is None or not count:
         return PartialLogits(row)
-    least, greatest = (min(count, max(0.0, rest + error) / math.exp(most)) for error in (-_ROUNDING, _ROUNDING))
+    scale = math.exp(most)  # it may be 0: servers write -9999 for a token that cannot come
+    if not scale:
+        return PartialLogits(row, most, 0.0, count)
+    least, greatest = (min(count, max(0.0, rest + error) / scale) for error in (-_ROUNDING, _ROUNDING))
     return PartialLogits(row, most, least, greatest)
 
 
@@ -186,7 +189,7 @@ def _unknown(row: PartialLogits, z: Bounds, stopped_at: str, *, can_sample: bool
     if left:
         # The unknown tokens have the least entropy if as few as possible share their mass, the most if all do.
         low += masses[0] * -row.most
-        high += masses[1] * math.log(left / masses[1])
+        high += masses[1] * math.log(left / masses[1]) if masses[1] else 0.0
     return Unknown(
         known=row.logits.shape[0] - left,
         left=left,

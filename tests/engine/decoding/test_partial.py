@@ -209,6 +209,16 @@ def test_allowed_tokens_that_the_source_rules_out_are_equally_likely():
     assert decision.draw(0, 0) in (1, 2)
 
 
+def test_a_list_that_ends_in_a_sentinel_says_that_the_rest_has_no_mass():
+    answer = Answer.of(np.array([-0.5, -0.93, -9999.0, np.nan], dtype=np.float32))
+    decision = decide_answer(answer, bools(0, 1, 0, 1), (), PLAIN)
+    assert decision.z == pytest.approx(np.exp(-0.93))
+    nothing = decide_answer(answer, bools(0, 0, 1, 1), (), PLAIN)
+    assert nothing.z is None
+    assert nothing.unknown.z == (0, 0)
+    assert not nothing.unknown.can_sample
+
+
 def test_priced_tokens_are_known_and_have_no_rank():
     full = np.log(np.array([0.5, 0.2, 0.1, 0.1, 0.06, 0.04]))
     source = PricingSource(GivenModel(words(6), full), listed=2)
