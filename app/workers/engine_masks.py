@@ -18,7 +18,8 @@ from app.workers.requests.engine_masks import (
     ReadEngineMasks,
 )
 from engine.compile import compile_grammar
-from engine.peers.run_masks import EngineMasks, MaskParting, OwnMasks, ServerMasks, parting
+from engine.peers.registry import find_peers
+from engine.peers.run_masks import EngineMasks, MaskParting, OwnMasks, PeerMasks, ServerMasks, parting
 from engine.servers import ServerClient, identify
 from engine.servers.keys import key_of
 from engine.source import CancelledError, EngineError
@@ -115,6 +116,8 @@ def _opened(engine: EngineChoice, compiled: CompileRequest, vocabulary: Vocabula
     Raises:
         EngineError: it cannot be asked, or shows no mask for this grammar.
     """
+    if not engine.is_server:
+        return PeerMasks(find_peers([engine.name])[-1], compiled.notation, compiled.text, vocabulary)
     client = ServerClient(engine.name, key=key_of(engine.name), cancel=cancel)
     try:
         return ServerMasks(client, identify(client), compiled.notation, compiled.text, vocabulary)

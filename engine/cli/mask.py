@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 
 from engine.cli.arguments import add_grammar, add_vocabulary, as_text
 from engine.cli.explain import MOST_SHOWN, Analysis
@@ -12,7 +12,8 @@ from engine.cli.inputs import compile_argument, load_vocabulary
 from engine.cli.output import MisuseError, ProgressLine, show
 from engine.compile import CompiledGrammar
 from engine.peers.adapter import GreedyTokenizer
-from engine.peers.run_masks import EngineMasks, MaskParting, OwnMasks, RunMask, ServerMasks, parting
+from engine.peers.registry import UnknownPeerError, find_peers
+from engine.peers.run_masks import EngineMasks, MaskParting, OwnMasks, PeerMasks, RunMask, ServerMasks, parting
 from engine.servers import ServerClient, identify
 from engine.servers.keys import KEY_VARIABLE, key_of
 from engine.source import CancelToken
@@ -27,6 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_grammar(parser)
     parser.add_argument("--text", type=as_text, default="")
     add_vocabulary(parser, required=True)
+    parser.add_argument("--engine", action="append", default=[], metavar="NAME")
     parser.add_argument("--server", action="append", default=[], metavar="URL")
     parser.add_argument("--key-env", default=KEY_VARIABLE, metavar="NAME")
     parser.add_argument("--json", action="store_true")
@@ -54,6 +56,15 @@ def _others(
     arguments: argparse.Namespace, source: str, vocabulary: Vocabulary, stack: ExitStack, cancel: CancelToken
 ) -> Iterator[EngineMasks]:
     """Yield the engines and servers of the command line; `stack` ends them."""
+    for name in arguments.engine:
+        try:
+            peer = find_peers([name])[-1]
+        except UnknownPeerError as error:
+            raise MisuseError.of(error) from error
+        masks = PeerMasks(peer, arguments.notation, source, vocabulary)
+        stack.enter_context(closing(masks))
+        stack.enter_context(masks.cancelled_by(cancel))
+        yield masks
     for address in arguments.server:
         key = key_of(address, variable=arguments.key_env)
         client = stack.enter_context(ServerClient(address, key=key, cancel=cancel))

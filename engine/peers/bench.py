@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -119,8 +119,21 @@ class PeerProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the child process, for good."""
         self._stop()
         self._folder.cleanup()
+
+    @contextmanager
+    def cancelled_by(self, cancel: CancelToken) -> Iterator[None]:
+        """Let another token cancel the questions while the context lasts."""
+        before, self._cancel = self._cancel, cancel
+        try:
+            yield
+        finally:
+            self._cancel = before
 
     def measure(self, case: BenchCase) -> CaseMeasurement:
         """Measure a case; a crash and a time-out are outcomes.

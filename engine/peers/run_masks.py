@@ -18,8 +18,11 @@ from engine.compile import CompiledGrammar
 from engine.masking.bitmask import pack_mask, unpack_mask
 from engine.matching import Matcher
 from engine.notations import NOTATIONS
+from engine.peers.adapter import Peer, PeerAbsentError, UnsupportedNotationError
+from engine.peers.bench import PeerProcess
+from engine.peers.masks import FollowTexts
 from engine.servers import KINDS, RefusedRequestError, ServerClient, ServerIdentity
-from engine.servers.server_mask import GrammarForm, ServerMask, mask_reader
+from engine.servers.server_mask import GrammarForm, ServerMask, Unread, mask_reader
 from engine.source.catalogue import catalogue_text
 
 if TYPE_CHECKING:
@@ -173,6 +176,43 @@ class ServerMasks:
         allowed[mask.allowed] = True
         words = pack_mask(_with_one_end(allowed, self._reader.end_ids, self._vocabulary)).tobytes()
         return RunMask(words, "" if mask.unread is None else catalogue_text(f"masks.fragment.{mask.unread}"))
+
+
+class PeerMasks:
+    """The masks of an installed engine, in a process of its own; for the attributes see `EngineMasks`.
+
+    Args:
+        peer: the engine.
+        notation: the id of the notation.
+        source: the grammar.
+        vocabulary: the vocabulary of the runs.
+
+    Raises:
+        PeerAbsentError: the engine does not read the notation.
+    """
+
+    def __init__(self, peer: Peer, notation: str, source: str, vocabulary: Vocabulary) -> None:
+        if notation not in peer.notations:
+            reason = str(UnsupportedNotationError(notation))
+            raise PeerAbsentError("errors.peers.absent", name=peer.name, reason=reason)
+        self.name, self.version = peer.name, peer.version or ""
+        self._notation, self._source, self._vocabulary = notation, source, vocabulary
+        self._process = PeerProcess(peer, vocabulary)
+        self.cancelled_by, self.close = self._process.cancelled_by, self._process.close
+
+    def along(self, ids: Sequence[int], positions: Sequence[int]) -> dict[int, RunMask]:
+        """Return the masks at some positions; see `EngineMasks`."""
+        found = self._process.follow(FollowTexts(self._notation, self._source, (tuple(ids),)))
+        if found.refused:
+            return dict.fromkeys(positions, RunMask(reason=found.refused))
+        (text,) = found.texts
+        left = text.failure or catalogue_text(f"masks.fragment.{Unread.LEFT}")
+        known = {position: self._run_mask(text.masks[position]) for position in positions if position <= text.reached}
+        return {position: known.get(position, RunMask(reason=left)) for position in positions}
+
+    def _run_mask(self, words: bytes) -> RunMask:
+        allowed = unpack_mask(np.frombuffer(words, np.int32), self._vocabulary.size)
+        return RunMask(pack_mask(_with_one_end(allowed, frozenset(), self._vocabulary)).tobytes())
 
 
 def form_of(notation: str) -> GrammarForm:

@@ -378,6 +378,7 @@ class AutomatonPane(QWidget):
         """Mark the states at which the masks of engines differ, wherever they are shown; the value says how."""
         self.marks.set_parted(parted)
         self._update_marks()
+        self.selection.show_details()
 
     def set_stale(self, stale: bool, reason: str = "") -> None:
         """Grey the drawing out while the current text has no automaton.

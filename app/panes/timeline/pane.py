@@ -539,7 +539,7 @@ class TimelinePlot:
         if parted:
             outline = self._library.mkPen(theme.colour(Role.WARNING), width=1.6)
             points = self._library.ScatterPlotItem(
-                x=list(parted), y=[1.17] * len(parted), symbol="d", size=13, pen=outline, brush=None
+                x=list(parted), y=[1.05] * len(parted), symbol="d", size=10, pen=outline, brush=None
             )
             self.strips[0].addItem(points)
         forced = [index for index, step in enumerate(steps) if step.forced and index not in {*illegal, worst}]

@@ -11,6 +11,7 @@ from tiny_gguf import CONTROL, END_IDS, token_bytes
 import engine.models
 from engine.cli.main import main
 from engine.models.uniform import UniformSource
+from engine.peers import PEERS
 from engine.servers.keys import KEY_VARIABLE
 from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
@@ -203,3 +204,16 @@ def test_a_text_that_no_tokens_spell_is_compared_with_no_server(model, llama_ser
     code, _, err = run(capsys, *given, grammar='root ::= "A" [0-9]')
     assert code == 2
     assert shows(err, "cli.mask.no_spelling")
+
+
+def test_an_engine_is_compared_by_its_name(model, capsys):
+    code, out, _ = run(capsys, "mask", "--model", "any", "--engine", "llguidance", notation="regex", grammar="[a-c]+")
+    assert code == (0 if PEERS["llguidance"].version else 1)
+    if not code:
+        assert shows(out, "cli.mask.engine.same")
+
+
+def test_an_unknown_engine_is_misuse(model, capsys):
+    code, _, err = run(capsys, "mask", "--model", "any", "--engine", "nobody")
+    assert code == 2
+    assert shows(err, "errors.peers.unknown", name="nobody")

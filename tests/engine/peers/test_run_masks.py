@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 from error_keys import raises_key
@@ -9,10 +11,14 @@ from llama_server import connect
 from tiny_gguf import CONTROL, END_IDS, token_bytes
 
 from engine.compile import compile_grammar
-from engine.peers.adapter import GreedyTokenizer
-from engine.peers.run_masks import MaskParting, OwnMasks, RunMask, ServerMasks, parting
+from engine.peers.adapter import GreedyTokenizer, Peer, PeerAbsentError
+from engine.peers.adapters.turnstile import OwnAdapter
+from engine.peers.run_masks import MaskParting, OwnMasks, PeerMasks, RunMask, ServerMasks, parting
 from engine.servers import ServerClient, ServerError, identify
+from engine.source import CancelToken
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
+from tests.engine.peers.schema_doubles import ChoosyAdapter, NineAdapter
 from tests.engine.servers.test_identity import LLAMA_SERVER
 from tests.support.server_double import DoubleReply, served
 
@@ -107,3 +113,44 @@ def test_a_mask_that_is_not_known_as_a_whole_loses_nothing(reason, lost):
     own = np.array([True, True, False])
     assert parting(own, RunMask(b"\x05", reason)) == MaskParting((2,), lost)
     assert RunMask(b"\x05", reason).ids == [0, 2]
+
+
+def peer_masks(adapter, grammar: str, text: str, notation: str = "regex"):
+    ids = [VOCABULARY.tokens.index(bytes((byte,))) for byte in text.encode()]
+    positions = range(len(ids) + 1)
+    own = OwnMasks(compile_grammar(notation, grammar), VOCABULARY).along(ids, positions)
+    peer = Peer("double", "pytest", adapter)
+    with closing(PeerMasks(peer, notation, grammar, VOCABULARY)) as engine, engine.cancelled_by(CancelToken()):
+        return own, engine.along(ids, positions)
+
+
+def test_an_engine_in_a_process_shows_its_masks_along_a_run():
+    own, found = peer_masks(OwnAdapter, "[ab]{2}", "ab")
+    assert len(found) == 3
+    assert not any(parting(own[position], mask) or mask.reason for position, mask in found.items())
+
+
+def test_an_engine_that_masks_a_token_of_the_run_is_unknown_behind_it():
+    own, found = peer_masks(NineAdapter, "[0-9]{2}", "19")
+    lost = [VOCABULARY.tokens[one] for one in parting(own[1], found[1]).lost]
+    assert lost == [b"9"]
+    assert [mask.reason for mask in found.values()] == ["", "", catalogue_text("masks.fragment.left")]
+
+
+def test_an_engine_that_refuses_the_grammar_says_why():
+    _, found = peer_masks(ChoosyAdapter, '{"maximum": 3}', "2", "json_schema")
+    assert all("maximum is not supported" in mask.reason for mask in found.values())
+
+
+def test_an_engine_that_does_not_read_the_notation_is_an_error():
+    with raises_key(PeerAbsentError, "errors.peers.absent"):
+        PeerMasks(Peer("double", "pytest", OwnAdapter, notations=("regex",)), "gbnf", 'root ::= "a"', VOCABULARY)
+
+
+def test_an_engine_that_is_not_installed_is_an_error():
+    absent = Peer("absent", "no-such-distribution", OwnAdapter)
+    with (
+        closing(PeerMasks(absent, "regex", "a", VOCABULARY)) as engine,
+        raises_key(PeerAbsentError, "errors.peers.absent"),
+    ):
+        engine.along([], [0])
