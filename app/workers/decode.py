@@ -473,7 +473,8 @@ class DecodeHandler(Handler):
             dead_end=dead_end,
         )
         if session is not None and position is not None and not position.is_remembered:
-            view = replace(view, record=record_position(session))
+            with contextlib.suppress(EngineError):  # a source that does not answer any more
+                view = replace(view, record=record_position(session))
         return self._with_grammar_position(view)
 
     def _with_grammar_position(self, view: DecodeView) -> DecodeView:
