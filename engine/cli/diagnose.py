@@ -40,7 +40,7 @@ from engine.source import CancelledError, CancelToken, EngineError
 from engine.source.catalogue import catalogue_text
 
 _TABLE_COLUMNS: Final = ("name", "cause", "finish", "mass", "worst", "sentence")
-_WIDTHS: Final = (20, 22, 10, 14, 24)
+_WIDTHS: Final = (20, 22, 10, 16, 24)
 """The widths of the columns of a table, whose rows are printed as they are judged."""
 
 

@@ -8,7 +8,7 @@ from engine.diagnosis.batch.entries import EntrySource
 from engine.diagnosis.case import FinishReason
 from engine.diagnosis.failures.diagnosis import Cause
 from engine.source.catalogue import catalogue_text
-from engine.source.number_format import percent
+from engine.source.number_format import percent, percent_between
 from engine.vocabulary.visible import visible
 
 
@@ -28,9 +28,7 @@ class AllowedMass:
     @property
     def text(self) -> str:
         """Return it in words."""
-        if self.least == self.most:
-            return percent(self.most)
-        return catalogue_text("diagnosis.scores.fragment.between", least=percent(self.least), most=percent(self.most))
+        return percent_between(self.least, self.most)
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,6 +204,7 @@ class _BatchReader:
         self._responses: defaultdict[str, deque[EntrySource]] = defaultdict(deque)
         self._names: dict[str, int] = {}
         self._done = self._total = 0
+        self._given: set[Path] = set()  # the files that were named
         self._root: Path | None = None
 
     def find(self, path: Path, *, as_lines: bool) -> None:
@@ -218,6 +219,7 @@ class _BatchReader:
         """
         if not path.is_dir():
             self._total += path.stat().st_size
+            self._given.add(path)
             self._files.append((path, as_lines or path.suffix.lower() in LINE_SUFFIXES))
             return
         self._root = self._root or path
@@ -267,7 +269,7 @@ class _BatchReader:
         self._total += sum(path.stat().st_size for path, _ in group.parts)
 
     def _add_file(self, path: Path) -> None:
-        if path.suffix.lower() in (*LINE_SUFFIXES, *_SUFFIXES):
+        if path.suffix.lower() in (*LINE_SUFFIXES, ".json", ".log"):
             self._files.append((path, path.suffix.lower() in LINE_SUFFIXES))
             self._total += path.stat().st_size
 
@@ -328,9 +330,12 @@ class _BatchReader:
         self._done += path.stat().st_size
 
     def _of_text(self, path: Path) -> Iterator[BatchEntry]:
-        """Yield the request of a file that has one, with its response, or one of them."""
+        """Yield the request of a file that has one, with its response, or one of them; a folder may have other files."""
         source = EntrySource(path, path.stem, self._place(path), SourceForm.RECORD)
-        yield from self._joined(source, *_record_of(source))
+        name, entry = _record_of(source)
+        is_other = any(one.kind is TextKind.ANY for one in entry.texts)
+        if not is_other or path in self._given:
+            yield from self._joined(source, name, entry)
 
     def _of_lines(self, path: Path, stream: BinaryIO, encoding: str) -> Iterator[BatchEntry]:
         for where, data in _lines(stream, encoding):

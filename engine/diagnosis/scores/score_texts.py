@@ -7,7 +7,7 @@ from engine.diagnosis.scores.output_scores import ScoredOutput
 from engine.diagnosis.scores.token_scores import BlanksWritten, TokenScore, blank_runs
 from engine.diagnosis.verdicts.verdict import position_of_byte
 from engine.source.catalogue import catalogue_text
-from engine.source.number_format import percent
+from engine.source.number_format import percent, percent_between
 from engine.vocabulary.visible import visible
 
 
@@ -19,9 +19,7 @@ def place_text(text: bytes, start: int) -> str:
 
 def mass_text(score: TokenScore) -> str:
     """Return the allowed mass, or its bounds; empty if it is unknown."""
-    z = "" if score.z is None else percent(score.z)
-    if score.z_most is not None and score.z_most != score.z:
-        z = catalogue_text("diagnosis.scores.fragment.between", least=z, most=percent(score.z_most))
+    z = "" if score.z is None or score.z_most is None else percent_between(score.z, score.z_most)
     return catalogue_text("diagnosis.scores.fragment.masked", z=z) if score.is_allowed is False else z
 
 

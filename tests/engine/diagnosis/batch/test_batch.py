@@ -117,7 +117,8 @@ def test_the_own_grammar_of_an_output_counts_more(tmp_path):
 
 def test_a_file_with_both_is_one_case(tmp_path):
     (tmp_path / "7.json").write_text(json.dumps({"request": REQUEST, "response": answer('{"a": 1')}))
-    (tmp_path / "notes.md").write_text("no case")
+    for name in ("notes.md", "notes.txt", "tokenizer.json"):
+        (tmp_path / name).write_text('{"version": "1.0"}')
     (tmp_path / ".hidden.json").write_text("{")
     assert causes_of(tmp_path) == [("7", Cause.STOP_TOKEN)]
 
