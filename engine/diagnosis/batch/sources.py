@@ -330,7 +330,7 @@ class _BatchReader:
         self._done += path.stat().st_size
 
     def _of_text(self, path: Path) -> Iterator[BatchEntry]:
-        """Yield the request of a file that has one, with its response, or one of them; a folder may have other files."""
+        """Yield the request or the response of a file, or both; other files of a folder are left out."""
         source = EntrySource(path, path.stem, self._place(path), SourceForm.RECORD)
         name, entry = _record_of(source)
         is_other = any(one.kind is TextKind.ANY for one in entry.texts)
