@@ -184,6 +184,11 @@ def test_the_files_of_a_batch_belong_together_by_their_ids(tmp_path):
     assert "bad␣schema" in next(row.sentence for row in backwards if row.name == "c0")
 
 
+def test_a_line_with_a_name_of_a_batch_may_have_the_response_itself(tmp_path):
+    record = {"custom_id": "c", "request": REQUEST, "response": answer('{"a": 1}')}
+    assert causes_of(lines(tmp_path / "calls.jsonl", record)) == [("c", Cause.COMPLETE)]
+
+
 def test_equal_ids_are_paired_in_their_order_and_named_apart(tmp_path):
     path = lines(
         tmp_path / "calls.jsonl",
