@@ -248,8 +248,9 @@ def _request_of(record: Mapping[str, Any]) -> str | None:
 def _answer_of(record: Mapping[str, Any]) -> str | None:
     """Return the text of the response in an object; None if there is none."""
     whole = record.get("response")
-    if "custom_id" in record and (whole is None or (isinstance(whole, dict) and "body" in whole)):
-        return _as_text(record) if "response" in record else None  # of a batch: an error may be beside the response
+    is_whole = "response" in record and (whole is None or (isinstance(whole, dict) and "body" in whole))
+    if "custom_id" in record and is_whole:  # of a batch, where an error may be beside the response
+        return _as_text(record)
     if "done" in record and isinstance(record.get("response"), str):  # an answer of Ollama
         return None
     held = next((record[one] for one in _RESPONSE_NAMES if isinstance(record.get(one), dict | list | str)), None)
