@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import copy
 import json
+import re
+from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -40,6 +42,7 @@ _MOST_TOKENS: Final = 400  # of a prefix, of which each is explained
 _MOST_TRIED: Final = 6  # prefixes of a cause, for a text that proves it
 _SAMPLE: Final = 24  # texts of an experiment
 _CLOSING: Final = (b"}", b"]", b'"')
+_SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf]")
 _OF_NUMBERS: Final = frozenset(b"%c" % byte for byte in b"-+.eE0123456789")
 _WORDS: Final = frozenset(("type", "properties", "$ref", "items"))
 """Keywords without which a schema describes something else: no experiment removes them."""
@@ -158,15 +161,18 @@ class Explainer:
 
     def _explain(self, token: _Token) -> bool:
         """Explain a token, unless the grammar allows it: then the engine that forbids it must be asked."""
-        reference = self._reference
         try:
-            before = reference.forms_of(token.parting.data)
-            after = reference.forms_of(token.data, is_whole=token.is_whole)
-            if after is None or before is None:
-                self._explain_allowed(token)
-                return True
+            return self._is_explained(token)
         except LimitExceededError:
             self.unexplained += 1
+            return True
+
+    def _is_explained(self, token: _Token) -> bool:
+        reference = self._reference
+        before = reference.forms_of(token.parting.data)
+        after = reference.forms_of(token.data, is_whole=token.is_whole)
+        if after is None or before is None:
+            self._explain_allowed(token)
             return True
         kind = next((form for form in FORMS if form in after - before), None)
         if kind is CauseKind.NUMBERS and (ended := self._with_ended_number(token)) is not None:
@@ -225,6 +231,9 @@ class Explainer:
 
     def _explain_allowed(self, token: _Token) -> None:
         """Find the keywords that an engine does not enforce."""
+        if not _begins_utf8(token.data):
+            self._add(token, Difference(CauseKind.ENCODING, _direction(token.looser), self._engines[token.looser].name))
+            return
         if not self._reference.plain.describes_json:
             self._add_rule(token, token.looser)
             return
@@ -293,7 +302,11 @@ class Explainer:
             pending = self._without_other_forms([token for token in tokens if token.looser == looser], 1 - looser)
             while pending:
                 self._cancel.check()
-                pending = self._explain_first(pending, 1 - looser)
+                try:
+                    pending = self._explain_first(pending, 1 - looser)
+                except LimitExceededError:
+                    self.unexplained += 1
+                    pending = pending[1:]
 
     def _without_other_forms(self, tokens: list[_Token], stricter: int) -> list[_Token]:
         """Explain the tokens of values that an engine allows in another form only; return the others."""
@@ -537,6 +550,15 @@ def _declared_first(value: Any, names: Sequence[str]) -> Any:
 
 def _direction(looser: int) -> Direction:
     return Direction.GAINED if looser == 1 else Direction.LOST
+
+
+def _begins_utf8(data: bytes) -> bool:
+    """Return whether bytes are UTF-8 as far as they go; the last character may be cut."""
+    try:
+        getincrementaldecoder("utf-8")().decode(data)
+    except UnicodeDecodeError:
+        return False
+    return _SURROGATE.search(data) is None  # the decoder waits for all bytes of a surrogate
 
 
 def _allows(grammar: CompiledGrammar, token: _Token) -> bool:

@@ -184,7 +184,7 @@ class LlamaMatcher:
         if not rest:
             return True
         first, last = _begun(rest)
-        return any(low <= last and high >= first for low, high in self._after(whole, known))
+        return first <= last and any(low <= last and high >= first for low, high in self._after(whole, known))
 
     def _matches(self, text: str, known: dict[str, _Ranges]) -> bool:
         """Return whether the last character of a text may follow the others; `known` is for this mask."""
@@ -229,7 +229,7 @@ def _characters(data: bytes) -> tuple[str | None, bytes]:
     """Split bytes into whole characters and the beginning of another; None if they are not UTF-8."""
     for cut in range(min(4, len(data) + 1)):
         head, tail = data[: len(data) - cut], data[len(data) - cut :]
-        if tail and _FULL_LENGTH.get(tail[0], 0) <= len(tail):
+        if tail and (_FULL_LENGTH.get(tail[0], 0) <= len(tail) or any(byte & 0xC0 != 0x80 for byte in tail[1:])):
             continue
         try:
             return head.decode(), tail

@@ -91,3 +91,19 @@ class AsciiAdapter(OwnAdapter):
     def __init__(self, vocabulary):
         super().__init__(vocabulary)
         self.vocabulary = vocabulary
+
+
+class ByteMatcher(OwnMatcher):
+    """A matcher that allows every continuation byte where it allows one."""
+
+    def fill_mask(self):
+        super().fill_mask()
+        if self.mask[4:6].any():
+            self.mask[4:6] = -1  # bits 128 to 191
+
+
+class ByteAdapter(AsciiAdapter):
+    """This engine, which checks no continuation byte."""
+
+    def compile(self, notation, source):
+        return ByteMatcher(compile_grammar(notation, source, self.options), self.vocabulary)

@@ -38,6 +38,21 @@ def test_an_adapter(peer):
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_a_character_is_continued_by_its_own_bytes_only(peer):
+    notation = next(one for one in ("regex", "gbnf") if one in peer.notations)
+    matcher = peer.adapter(BYTES).compile(notation, "[^b]" if notation == "regex" else "root ::= [^b]")
+    matcher.fill_mask()
+    assert matcher.accept(0xE1)
+    matcher.fill_mask()
+    assert [i for i in range(257) if allows(matcher.mask, i)] == list(range(0x80, 0xC0))
+    matcher.reset()
+    matcher.fill_mask()
+    assert matcher.accept(0xE0)
+    matcher.fill_mask()
+    assert [i for i in range(257) if allows(matcher.mask, i)] == list(range(0xA0, 0xC0))  # others have a shorter form
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_an_adapter_of_schemas(peer):
     adapter = peer.adapter(BYTES)
     matcher = adapter.compile("json_schema", '{"type": "boolean"}')

@@ -23,6 +23,7 @@ from tests.engine.peers.peer_doubles import DoubleAdapter
 from tests.engine.peers.schema_doubles import (
     AnyOfAdapter,
     AsciiAdapter,
+    ByteAdapter,
     ChoosyAdapter,
     ClosingAdapter,
     ForgetfulAdapter,
@@ -127,6 +128,12 @@ def test_a_character_that_an_engine_forbids_in_every_string_is_a_form():
     report = compared(OURS, ASCII, {"type": "object", "properties": {"a": {"type": "string", "maxLength": 2}}})
     assert {one.kind for one in report.differences} == {CauseKind.ESCAPES}
     assert report.verdict is DiffVerdict.STRICTER
+
+
+def test_bytes_that_are_no_text_are_no_matter_of_a_rule():
+    report = compared(OURS, Peer("bytes", "pytest", ByteAdapter), 'root ::= "a" [^b]', notation="gbnf")
+    assert {one.kind for one in report.differences} == {CauseKind.ENCODING}
+    assert report.first.engine == "bytes"
 
 
 def test_properties_in_another_order_are_a_form():
