@@ -5,6 +5,7 @@ Nothing waits for them: they are requested once the session rests, and answers a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from PySide6.QtCore import QObject, Signal
@@ -85,10 +86,6 @@ class ComparedMasks(QObject):
         """Return the steps whose tokens the grammar has read; `parted` is about them."""
         return steps_in_grammar(self._decoding.view) or ()
 
-    def is_waiting(self) -> bool:
-        """Return whether answers about the current position are to come."""
-        return self._rest.isActive() or any(isinstance(one, ReadEngineMasks) for one in self._engines_group.pending)
-
     def _expect(self) -> None:
         """Ask about the present position soon; the old answer does not hold any more."""
         request = self._present()
@@ -126,7 +123,7 @@ class ComparedMasks(QObject):
         asked.lost(lambda lost: self._on_lost(request, lost))
 
     def _on_masks(self, answer: EngineMasksAnswer) -> None:
-        if self._request is None or answer.request.ids != self._request.ids:
+        if not self._is_present(answer.request):
             return
         if answer.needs_vocabulary:
             self._decode.ask(PackVocabulary(), self).then(self._on_vocabulary)
@@ -136,18 +133,21 @@ class ComparedMasks(QObject):
         if gained:
             self._decode.ask(ShowTokens(tuple(gained), MOST_GAINED), self).then(self._on_gained)
 
+    def _is_present(self, request: ReadEngineMasks) -> bool:
+        """Return whether a request is about the current position."""
+        return replace(request, vocabulary=b"") == self._request
+
     def _on_vocabulary(self, packed: PackedVocabulary) -> None:
         request = self._request
         if request is not None and packed.fingerprint == request.fingerprint:
-            known = ReadEngineMasks(request.compiled, request.engines, request.ids, packed.fingerprint, packed.data)
-            self._send(known)
+            self._send(replace(request, vocabulary=packed.data))
 
     def _on_gained(self, found: LookupAnswer) -> None:
         if self.masks:
             self._show(self.masks, found.candidates)
 
     def _on_lost(self, request: ReadEngineMasks, lost: LostRequest) -> None:
-        if lost.cause is not Loss.CANCELLED and self._request is not None and request.ids == self._request.ids:
+        if lost.cause is not Loss.CANCELLED and self._is_present(request):
             reason = ui_text("session.lost.engines").rstrip(".")
             self._show(tuple(EngineMask(engine, engine.name, reason=reason) for engine in request.engines), ())
 

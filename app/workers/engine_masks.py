@@ -50,7 +50,15 @@ class EngineMasksHandler:
             self._compiled = None
         if self._vocabulary is None or self._fingerprint != request.fingerprint:
             return EngineMasksAnswer(request, needs_vocabulary=True)
-        own = self._own_masks(request.compiled, self._vocabulary, job.cancel)
+        try:
+            own = self._own_masks(request.compiled, self._vocabulary, job.cancel)
+        except CancelledError:
+            raise
+        except EngineError as error:  # a limit, or a grammar that needs more time here
+            reason = sentence(error).rstrip(".")
+            return EngineMasksAnswer(
+                request, tuple(EngineMask(one, one.name, reason=reason) for one in request.engines)
+            )
         for engine in self._open.keys() - set(request.engines):
             self._open.pop(engine).close()
         masks: list[EngineMask] = []
@@ -62,7 +70,7 @@ class EngineMasksHandler:
             except EngineError as error:
                 self._close(engine)
                 reason = sentence(error).rstrip(".")
-                masks.append(EngineMask(engine, engine.name, reason=reason, unread=len(request.ids) + 1))
+                masks.append(EngineMask(engine, engine.name, reason=reason))
         return EngineMasksAnswer(request, tuple(masks))
 
     def _own_masks(self, compiled: CompileRequest, vocabulary: Vocabulary, cancel: CancelToken) -> OwnMasks:
@@ -106,7 +114,6 @@ class EngineMasksHandler:
             frozenset(now.gained),
             frozenset(now.lost),
             tuple(_parted_position(at, one, vocabulary) for at, one in parted.items() if one),
-            sum(bool(mask.reason) for mask in masks.values()),
         )
 
 

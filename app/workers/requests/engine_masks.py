@@ -99,7 +99,6 @@ class EngineMask:
         gained: the ids that it alone allows.
         lost: the ids that it alone masks.
         parted: the positions at which the masks differ.
-        unread: the number of positions at which its mask is not known.
     """
 
     engine: EngineChoice
@@ -110,7 +109,6 @@ class EngineMask:
     gained: frozenset[int] = field(default=frozenset(), repr=False)
     lost: frozenset[int] = field(default=frozenset(), repr=False)
     parted: tuple[PartedPosition, ...] = ()
-    unread: int = 0
 
     def cell(self, token_id: int) -> MaskCell:
         """Return what the engine does with a token at the last position."""
