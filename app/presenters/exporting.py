@@ -39,9 +39,13 @@ class Sharing(QObject):
     @command("file.bundle", "Ctrl+Shift+B", place=(3, 3))
     def bundle_chosen(self) -> None:
         """Ask for a file and write the bug bundle to it."""
+        self.bundle_with("")
+
+    def bundle_with(self, server_report: str) -> None:
+        """Ask for a file and write the bug bundle to it, with what a check of a server found."""
         title, kinds = ui_text("window.command.bundle_title"), ui_text("window.command.bundle_filter", patterns="*.zip")
         if path := self._choose(title, kinds, ".zip"):
-            self._session.decoding.share(path, self._on_shared, as_bundle=True)
+            self._session.decoding.share(path, self._on_shared, as_bundle=True, server_report=server_report)
 
     def _choose(self, title: str, kinds: str, suffix: str) -> str:
         """Ask for a file to write; return its path, or an empty text.

@@ -60,7 +60,9 @@ from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
 from engine.diagnosis.case import FailureCase
 
 
-def share_request(path: str, document: Document, *, is_own: bool, as_bundle: bool = False) -> ShareTrace:
+def share_request(
+    path: str, document: Document, *, is_own: bool, as_bundle: bool = False, server_report: str = ""
+) -> ShareTrace:
     """Return the request that writes a document's work as a page or as a bug bundle.
 
     Args:
@@ -68,10 +70,11 @@ def share_request(path: str, document: Document, *, is_own: bool, as_bundle: boo
         document: the document to share.
         is_own: whether the worker holds the document's trace, which is then not sent again.
         as_bundle: whether a bug bundle is written.
+        server_report: what a check of a server found, for the bundle; empty without one.
     """
     content = document.content
     work = msgspec.structs.replace(content, title=document.title, trace=Trace() if is_own else content.trace)
-    return ShareTrace(path, work, is_own, as_bundle)
+    return ShareTrace(path, work, is_own, as_bundle, server_report)
 
 
 STOPPED_BY: dict[type, str] = {
@@ -396,16 +399,25 @@ class Decoding(QObject):
         """Cancel compiling a grammar; the worker keeps the old one, and no step is possible until another edit."""
         self._group.cancel(lambda request: isinstance(request, SetGrammar))
 
-    def share(self, path: str, report: Callable[[ShareAnswer], object], *, as_bundle: bool = False) -> None:
+    def share(
+        self,
+        path: str,
+        report: Callable[[ShareAnswer], object],
+        *,
+        as_bundle: bool = False,
+        server_report: str = "",
+    ) -> None:
         """Request a web page that replays the trace with its branches and the archived ones, or a bug bundle.
 
         Args:
             path: the file to write.
             report: receives the answer.
             as_bundle: whether a bug bundle is written.
+            server_report: what a check of a server found, for the bundle; empty without one.
         """
         is_own = self._to_restore is None and self._view.model is not None
-        self.queries.share(share_request(path, self._document, is_own=is_own, as_bundle=as_bundle), report)
+        request = share_request(path, self._document, is_own=is_own, as_bundle=as_bundle, server_report=server_report)
+        self.queries.share(request, report)
 
     def revive(self) -> None:
         """Send the complete state to a new process after the old one died."""

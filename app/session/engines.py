@@ -7,9 +7,11 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from app.catalogue import ui_text
-from app.jobs import JobGroup
+from app.jobs import JobGroup, PendingAnswer
 from app.workers.protocol import Failed, Progress, WorkerRequest
 from app.workers.requests.engines import (
+    CheckedServer,
+    CheckServer,
     CompareEngines,
     CompareMasks,
     EngineList,
@@ -34,6 +36,7 @@ class Engines(QObject):
         reduced(SmallestAnswer), reduction_progressed(Progress): the smallest grammar on which an engine still fails.
         fuzzed(FuzzAnswer), fuzz_progressed(Progress): the comparison of a schema with `jsonschema`.
         masks_compared(MasksAnswer), masks_progressed(Progress): where the masks of engines differ.
+        server_checked(CheckedServer), server_check_progressed(Progress): what is known of a server so far, and its end.
         failed(Failed): a job hit a bug.
     """
 
@@ -46,6 +49,8 @@ class Engines(QObject):
     fuzz_progressed = Signal(Progress)
     masks_compared = Signal(MasksAnswer)
     masks_progressed = Signal(Progress)
+    server_checked = Signal(CheckedServer)
+    server_check_progressed = Signal(Progress)
     failed = Signal(Failed)
 
     def __init__(self, group: JobGroup, parent: QObject) -> None:
@@ -93,10 +98,22 @@ class Engines(QObject):
         """Cancel the comparison of masks."""
         self._cancel(CompareMasks)
 
+    def check_server(self, request: CheckServer) -> None:
+        """Request a check of a server; replaces an older request."""
+        lost = CheckedServer(request, error=ui_text("session.lost.engines"))
+        asked = self._ask(request, self.server_checked, self.server_check_progressed, lost)
+        asked.reported(self.server_checked.emit)
+
+    def cancel_server_check(self) -> None:
+        """Cancel the check of a server."""
+        self._cancel(CheckServer)
+
     def _cancel(self, kind: type) -> None:
         self._group.cancel(lambda request: isinstance(request, kind))
 
-    def _ask(self, request: WorkerRequest[A], answered: SignalInstance, progressed: SignalInstance, if_lost: A) -> None:
+    def _ask(
+        self, request: WorkerRequest[A], answered: SignalInstance, progressed: SignalInstance, if_lost: A
+    ) -> PendingAnswer[A]:
         """Send a request; if it is lost and no newer one of its type is pending, `if_lost` is its answer."""
 
         def report_lost() -> None:
@@ -104,4 +121,4 @@ class Engines(QObject):
                 answered.emit(if_lost)
 
         asked = self._group.ask(request, self).then(answered.emit)
-        asked.progressed(progressed.emit).lost(lambda _lost: report_lost())
+        return asked.progressed(progressed.emit).lost(lambda _lost: report_lost())

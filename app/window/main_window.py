@@ -23,6 +23,7 @@ from app.presenters.log_replay import LogReplay
 from app.presenters.output_check import OutputCheck
 from app.presenters.reduction import Reductions
 from app.presenters.schema_fuzz import SchemaFuzz
+from app.presenters.server_check import ServerChecks
 from app.presenters.tokenizer_audit import TokenizerAudits
 from app.session import Notification, Session
 from app.settings import Settings
@@ -89,6 +90,9 @@ class MainWindow(QMainWindow):
         self.reductions = Reductions(session, self)
         self.schema_fuzz = SchemaFuzz(session, lambda text: self.panes.view("tests").add_text(text), self)
         self.grammar_edits = GrammarEdits(session, lambda text: self.panes.view("tests").add_text(text), self)
+        self.server_checks = ServerChecks(
+            session, self.output_check, self.sharing, lambda text: self.panes.view("tests").add_text(text), self
+        )
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
         self.dock_layout = DockLayout(self.panes.editor, self.panes.automaton, self.panes.generation)
@@ -105,10 +109,11 @@ class MainWindow(QMainWindow):
         self.target_menu = TargetMenu(self.commands, self.toolbar, self.panes.editor, session, self)
         self._build()
         self._connect_signals()
-        for owner in (self.files, self.sharing, self.exporting, self.output_check, self.failure_intake, self.tour):
+        for owner in (
+            *(self.files, self.sharing, self.exporting, self.output_check, self.failure_intake, self.tour),
+            *(self.tokenizer_audits, self.reductions, self.grammar_edits, self.log_replay, self.server_checks),
+        ):
             self.commands.add(owner)
-        for handler in (self.tokenizer_audits, self.reductions, self.grammar_edits, self.log_replay):
-            self.commands.add(handler)
         self.commands.add(self.schema_fuzz, session.document.changed, session.document.replaced)
         self.commands.add(FocusCommands(self.panes, self))
         self.commands.add(self.dock_layout, self.dock_layout.bottom_toggled)

@@ -8,6 +8,7 @@ the same reason.
 from __future__ import annotations
 
 import multiprocessing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.catalogue import ui_text
@@ -17,6 +18,8 @@ from app.workers.engine_masks import EngineMasksHandler
 from app.workers.loop import Handler, Job, handles
 from app.workers.protocol import sentence
 from app.workers.requests.engines import (
+    CheckedServer,
+    CheckServer,
     CompareEngines,
     CompareMasks,
     EngineList,
@@ -39,13 +42,17 @@ from engine.diagnosis.failures.examination import AcceptedPrefix, lenient_option
 from engine.diagnosis.failures.violations import spans_at
 from engine.diagnosis.reduce.engine_reduction import reduce_by_engine, reduce_by_server
 from engine.diagnosis.reduce.server_check import ServerCheck
+from engine.diagnosis.server_probe.probe import probe_server
 from engine.diagnosis.test_strings.schema_fuzz import fuzz_schema
 from engine.notations import NOTATIONS
 from engine.notations.json_schema.json_tree import JsonTextError
 from engine.peers.adapter import OWN
 from engine.peers.prefixes import accepted_prefixes, installed_peers
 from engine.peers.registry import PEERS, find_peers
+from engine.servers import ServerClient
+from engine.servers.keys import key_of
 from engine.source import CancelledError, EngineError, GrammarError
+from engine.vocabulary import Vocabulary, VocabularyError
 
 if TYPE_CHECKING:
     from app.workers.requests.compile import CompileRequest
@@ -53,6 +60,7 @@ if TYPE_CHECKING:
     from engine.diagnosis.reduce.engine_check import EngineFailure
     from engine.diagnosis.reduce.reduction import ReducedText
     from engine.diagnosis.reduce.server_check import ServerFailure
+    from engine.diagnosis.server_probe.report import ProbeReport
     from engine.source import CancelToken, Span
 
 
@@ -163,6 +171,43 @@ class EnginesHandler(Handler):
         return SmallestAnswer(
             request, found.text, part, _span(request.compiled, found), str(failure.kind), shown, found.checks
         )
+
+    @handles(CheckServer)
+    def _check_server(self, request: CheckServer, job: Job) -> CheckedServer:
+        compiled, last = request.compiled, CheckedServer(request)
+
+        def show(report: ProbeReport) -> None:
+            nonlocal last
+            last = CheckedServer(request, report)
+            if not report.is_complete:
+                job.emit(last)
+
+        grammar = None
+        if compiled is not None:
+            grammar = RequestConstraint(compiled.notation, compiled.text, compiled.options)
+        try:
+            with ServerClient(request.address, key=request.key or key_of(request.address)) as client:
+                tokenizer = _tokenizer(request.tokenizer)
+                probe_server(
+                    client, model=request.model, grammar=grammar, tokenizer=tokenizer, cancel=job.cancel, show=show
+                )
+        except CancelledError:
+            raise
+        except GrammarError:
+            return CheckedServer(request, last.report, ui_text("workers.judge.fix_first"))
+        except EngineError as error:
+            return CheckedServer(request, last.report, sentence(error).rstrip("."))
+        return last
+
+
+def _tokenizer(path: str) -> Vocabulary | None:
+    """Return the vocabulary of a tokenizer; None if there is none at the path."""
+    if not path or not Path(path).exists():
+        return None
+    try:
+        return Vocabulary.from_tokenizer(Path(path))
+    except VocabularyError:
+        return None
 
 
 def _reduced(request: FindSmallest, cancel: CancelToken) -> tuple[ReducedText, EngineFailure | ServerFailure]:

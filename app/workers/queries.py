@@ -246,7 +246,7 @@ class QueryHandler:
         if grammar is not None:  # the last one that compiled is the one of the trace
             work = msgspec.structs.replace(work, grammar=GrammarPart.of(grammar))
         if request.as_bundle:
-            return _bundled(request.path, work, language, vocabulary, job.cancel)
+            return _bundled(request, work, language, vocabulary, job.cancel)
         try:
             document = build_page_data(work, language, vocabulary, job.cancel)
             size = write_page(Path(request.path), page(document))
@@ -267,7 +267,7 @@ class QueryHandler:
 
 
 def _bundled(
-    path: str,
+    request: ShareTrace,
     work: DocumentFile,
     language: CompiledGrammar | None,
     vocabulary: Vocabulary | None,
@@ -276,7 +276,7 @@ def _bundled(
     """Write a bug bundle.
 
     Args:
-        path: its file.
+        request: its file, and what a server said.
         work: the document.
         language: what the complete output must match; None if unknown.
         vocabulary: the vocabulary of the trace; None if it is not available.
@@ -285,14 +285,14 @@ def _bundled(
     from engine.diagnosis.bundle import bundle_parts, write_bundle  # start-up time
 
     try:
-        parts = bundle_parts(work, language, vocabulary, cancel=cancel)
-        size = write_bundle(Path(path), parts)
+        parts = bundle_parts(work, language, vocabulary, server_report=request.server_report, cancel=cancel)
+        size = write_bundle(Path(request.path), parts)
     except CancelledError:
         raise
     except EngineError as error:
         reason = ui_text("workers.decode.not_bundled", reason=sentence(error))
-        return ShareAnswer(path, error=reason, as_bundle=True)
-    return ShareAnswer(path, size, len(parts.files), left_out=tuple(parts.left_out), as_bundle=True)
+        return ShareAnswer(request.path, error=reason, as_bundle=True)
+    return ShareAnswer(request.path, size, len(parts.files), left_out=tuple(parts.left_out), as_bundle=True)
 
 
 def _with_zones(grammar: CompiledGrammar, session: DecodeSession | None) -> CompiledGrammar:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 from pathlib import Path
 
 from engine.cli.arguments import add_limits, add_vocabulary
-from engine.cli.inputs import limits_of, load_vocabulary, read_file
+from engine.cli.inputs import limits_of, load_vocabulary, read_file, read_json_file
 from engine.cli.output import ProgressLine, print_message, print_note
 from engine.cli.reduce import check_by, split_command
 from engine.cli.share import check_vocabulary, language_of, titled
@@ -24,6 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_limits(parser)
     parser.add_argument("--output", required=True, metavar="PATH")
     parser.add_argument("--check", metavar="CMD")
+    parser.add_argument("--server-report", metavar="FILE")
     add_vocabulary(parser, required=False)
 
 
@@ -38,7 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
             check_vocabulary(work, vocabulary)
         check = check_by(command, Path(folder) / "candidate", _TIMEOUT_S) if command else None
         language = language_of(work, vocabulary, limits_of(arguments), cancel)
-        parts = bundle_parts(titled(work, path), language, vocabulary, check=check, cancel=cancel)
+        report = json.dumps(read_json_file(arguments.server_report), indent=2) if arguments.server_report else ""
+        parts = bundle_parts(titled(work, path), language, vocabulary, check=check, server_report=report, cancel=cancel)
     size = write_bundle(Path(arguments.output), parts)
     for name, reason in parts.left_out.items():
         print_note(catalogue_text("cli.bundle.left_out", name=name, reason=reason))

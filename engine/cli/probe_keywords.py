@@ -12,9 +12,12 @@ from typing import Any
 import msgspec
 
 from engine.cli.output import MisuseError, ProgressLine, print_json
+from engine.diagnosis.server_probe.probed_keywords import probe_server_keywords
 from engine.peers import PEERS
 from engine.peers.adapter import OWN, PeerAbsentError
 from engine.peers.keyword_probes import keyword_probes, probe_keywords, target_of
+from engine.servers import ServerClient
+from engine.servers.keys import key_of
 from engine.source.catalogue import catalogue_text
 from engine.targets import ENGINES, ProbedKeyword, engine_record, with_probed
 
@@ -30,20 +33,27 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the probes; return 1 if a named engine is absent, or one differs from the data and these are not written."""
     names = arguments.engine or [name for name in PEERS.names if name != OWN and target_of(name) in ENGINES]
     for name in names:
-        if name not in PEERS:
+        if name not in PEERS and not _is_address(name):
             raise MisuseError("cli.probe-keywords.error.engine", name=name, names=", ".join(PEERS.names))
+    if arguments.write and any(map(_is_address, names)):
+        raise MisuseError("cli.probe-keywords.error.write_server")
     found: dict[str, tuple[ProbedKeyword, ...]] = {}
+    targets = {name: target_of(name) for name in names}
     absent: dict[str, str] = {}
     with ProgressLine() as cancel:
         for name in names:
             try:
-                found[name] = probe_keywords(PEERS[name], keyword_probes(), cancel=cancel)
+                if _is_address(name):
+                    with ServerClient(name, key=key_of(name)) as client:
+                        targets[name], found[name] = probe_server_keywords(client, keyword_probes(), cancel=cancel)
+                else:
+                    found[name] = probe_keywords(PEERS[name], keyword_probes(), cancel=cancel)
             except PeerAbsentError as error:
                 absent[name] = str(error)
-    differing = {name: _differing(name, rows) for name, rows in found.items()}
+    differing = {name: _differing(targets[name], rows) for name, rows in found.items()}
     if arguments.write:
         for name, rows in found.items():
-            _write(target_of(name), rows)
+            _write(targets[name], rows)
     if arguments.json:
         engines = {name: [msgspec.to_builtins(row) for row in rows] for name, rows in found.items()}
         print_json({"engines": engines, "absent": absent, "differing": differing})
@@ -53,9 +63,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if is_as_known and not absent.keys() & set(arguments.engine) else 1
 
 
-def _differing(name: str, rows: Sequence[ProbedKeyword]) -> list[str]:
+def _is_address(name: str) -> bool:
+    """Return whether a name is the address of a server."""
+    return name.startswith(("http://", "https://"))
+
+
+def _differing(target: str, rows: Sequence[ProbedKeyword]) -> list[str]:
     """Return the cases in which an engine differs from its data."""
-    target = target_of(name)
     if target not in ENGINES:
         return []
     known = {row.case: row.effect for row in engine_record(target).probed}

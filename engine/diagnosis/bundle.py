@@ -69,6 +69,7 @@ def bundle_parts(
     vocabulary: Vocabulary | None,
     *,
     check: Callable[[str], bool] | None = None,
+    server_report: str = "",
     cancel: CancelToken | None = None,
 ) -> BundleParts:
     """Return the files of a bundle.
@@ -78,6 +79,7 @@ def bundle_parts(
         language: what the complete output must match; None if unknown.
         vocabulary: the vocabulary of the trace; None if it is not available.
         check: whether a grammar still fails; None without one, and then there is no reduced grammar.
+        server_report: what a check of a server found (`turnstile probe --json`); empty without one.
         cancel: receives progress.
 
     Raises:
@@ -98,6 +100,10 @@ def bundle_parts(
     prompt = msgspec.to_builtins(clean.prompt)
     parts.files["prompt.json"] = _json({"prompt": prompt})
     _add_trace(parts, clean, language, vocabulary, cancel)
+    if server_report:
+        report, removed = remove_secrets(without_paths(server_report))
+        parts.files["server.json"] = _bytes(report)
+        parts.removed_secrets += removed
     parts.files["manifest.json"] = _json(_manifest(parts, clean))
     return parts
 

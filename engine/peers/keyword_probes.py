@@ -7,7 +7,7 @@ keyword), judges all as the standard does (it enforces it), or something else (i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
@@ -272,7 +272,7 @@ def probe_keywords(
             probe.case,
             "json_schema",
             json.dumps(probe.schema),
-            tuple(LabelledText(_compact(instance)) for instance in (*probe.valid, *probe.invalid)),
+            tuple(map(LabelledText, instances_of(probe))),
         )
         for probe in probes
     ]
@@ -287,10 +287,25 @@ def probe_keywords(
 def _row(probe: KeywordProbe, case: CaseMeasurement, version: str, day: str) -> ProbedKeyword:
     if case.ending is not CaseOutcome.DONE:
         effect = Effect.SLOWS if case.ending is CaseOutcome.TIMED_OUT else Effect.REFUSES
-        reason = " ".join(case.reason.split())[:_LONGEST_REASON]
-        return ProbedKeyword(probe.case, probe.keyword, effect, (), reason, version=version, date=day)
-    instances = [_compact(instance) for instance in (*probe.valid, *probe.invalid)]
-    accepted = {text for text, verdict in zip(instances, case.verdicts, strict=True) if verdict}
+        return refused_row(probe, case.reason, version, day, effect)
+    accepted = {text for text, verdict in zip(instances_of(probe), case.verdicts, strict=True) if verdict}
+    return judged_row(probe, accepted, version, day)
+
+
+def instances_of(probe: KeywordProbe) -> list[str]:
+    """Return the instances of a probe as JSON texts, the valid ones first."""
+    return [_compact(instance) for instance in (*probe.valid, *probe.invalid)]
+
+
+def judged_row(probe: KeywordProbe, accepted: Collection[str], version: str, day: str) -> ProbedKeyword:
+    """Return what an engine does with a keyword.
+
+    Args:
+        probe: the probe.
+        accepted: the instances that the engine accepts.
+        version: the version of the engine.
+        day: the date of the row.
+    """
     refused_valid = [text for text in map(_compact, probe.valid) if text not in accepted]
     accepted_invalid = [text for text in map(_compact, probe.invalid) if text in accepted]
     wrong = tuple(text if len(text) < _LONGEST_REASON else f"{text[:20]}…" for text in refused_valid + accepted_invalid)
@@ -301,6 +316,22 @@ def _row(probe: KeywordProbe, case: CaseMeasurement, version: str, day: str) -> 
     else:
         effect = Effect.APPROXIMATES
     return ProbedKeyword(probe.case, probe.keyword, effect, wrong, version=version, date=day)
+
+
+def refused_row(
+    probe: KeywordProbe, reason: str, version: str, day: str, effect: Effect = Effect.REFUSES
+) -> ProbedKeyword:
+    """Return the row of an engine that refuses a schema, or takes too long for it.
+
+    Args:
+        probe: the probe.
+        reason: the message of the engine.
+        version: the version of the engine.
+        day: the date of the row.
+        effect: what it does.
+    """
+    shortened = " ".join(reason.split())[:_LONGEST_REASON]
+    return ProbedKeyword(probe.case, probe.keyword, effect, (), shortened, version=version, date=day)
 
 
 def _compact(instance: Any) -> str:

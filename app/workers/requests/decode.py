@@ -438,12 +438,14 @@ class ShareTrace(WorkerRequest["ShareAnswer"]):
         work: the shared parts of the document; without its trace if the worker's own is shared.
         is_own: whether the worker's own trace is shared.
         as_bundle: whether a bug bundle is written.
+        server_report: what a check of a server found, for the bundle; empty without one.
     """
 
     path: str
     work: DocumentFile
     is_own: bool
     as_bundle: bool = False
+    server_report: str = ""
 
 
 @dataclass(frozen=True, slots=True)

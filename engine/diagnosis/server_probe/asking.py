@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from engine.diagnosis.server_probe.canary import ConstraintForm
+from engine.diagnosis.server_probe.canary import CanaryForm
+from engine.servers import ServerClient, ServerError
 from engine.source.registry import Registry
 
 Fields = Mapping[str, Any]
@@ -68,7 +69,7 @@ class AskingWay:
 
     name: str
     route: AskingRoute
-    form: ConstraintForm
+    form: CanaryForm
     fields: Callable[[Any], Fields]
     beside: Fields = field(default_factory=dict)
     streams: bool = False
@@ -91,6 +92,34 @@ class AskingWay:
         return version >= self.since and (not self.until or version < self.until)
 
 
+class RefusedSchemaError(ServerError):
+    """The server refuses the schema."""
+
+
+class TextJudge(Protocol):
+    """Decides texts by the mask of a server.
+
+    Attributes:
+        way: the name of the way of asking whose mask decides.
+        is_available: whether the server does what the judge relies on.
+    """
+
+    way: str
+
+    @property
+    def is_available(self) -> bool: ...  # noqa: D102 - see the attribute above
+
+    def allows(self, schema: Any, text: str) -> bool:
+        """Return whether the mask of a schema allows a whole text.
+
+        Raises:
+            RefusedSchemaError: the server refuses the schema.
+            ServerError: the server cannot be asked.
+            CancelledError: the work was cancelled.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """The ways in which a kind of server is asked.
@@ -99,11 +128,13 @@ class Asking:
         ways: the ways, the usual one first.
         lacks: names of ways that other kinds have and users look for here.
         target: the name of its data in `engine.targets`; empty for none.
+        text_judge: makes the judge of texts from the server and the model; None if there is none.
     """
 
     ways: tuple[AskingWay, ...]
     lacks: tuple[str, ...] = ()
     target: str = ""
+    text_judge: Callable[[ServerClient, str], TextJudge] | None = None
 
 
 ASKINGS: Final = Registry[Asking]("engine.diagnosis.server_probe.kinds", "ASKING")
@@ -177,7 +208,7 @@ def chat_ways(route: AskingRoute, thinking: Callable[[bool], Fields] | None = No
         route: the route.
         thinking: makes the fields that switch thoughts on or off; None if the server has no such switch.
     """
-    schema = ConstraintForm.SCHEMA
+    schema = CanaryForm.SCHEMA
     ways = [
         AskingWay("response_format", route, schema, response_format),
         AskingWay("response_format, stream", route, schema, response_format, streams=True),

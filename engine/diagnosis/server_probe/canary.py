@@ -28,6 +28,8 @@ CANARY_SCHEMA: Final = {
     "additionalProperties": False,
 }
 """A schema with a single value, in the part of JSON Schema that every server reads."""
+SCALAR_SCHEMA: Final = {"type": "string", "enum": [CANARY_VALUE]}
+"""A schema with a single value, for a model that fills its budget with the white space between the tokens of JSON."""
 PROMPT: Final = "Write the word hello, and nothing else."
 COPY_PROMPT: Final = f"Copy this text: {json.dumps(CANARY_INSTANCE)} {CANARY_VALUE}"
 
@@ -38,7 +40,7 @@ _ERROR_WORDS: Final = ("error", "exception", "failed", "not supported", "unsuppo
 _THINK_END: Final = "</think>"
 
 
-class ConstraintForm(StrEnum):
+class CanaryForm(StrEnum):
     """The form in which a constraint is sent."""
 
     SCHEMA = "schema"
@@ -47,18 +49,18 @@ class ConstraintForm(StrEnum):
     CHOICE = "choice"
 
 
-def form_of(notation: str) -> ConstraintForm:
+def form_of(notation: str) -> CanaryForm:
     """Return the form in which servers take a grammar of a notation."""
     if NOTATIONS[notation].describes_json:
-        return ConstraintForm.SCHEMA
-    return ConstraintForm.RULES if NOTATIONS[notation].has_named_rules else ConstraintForm.REGEX
+        return CanaryForm.SCHEMA
+    return CanaryForm.RULES if NOTATIONS[notation].has_named_rules else CanaryForm.REGEX
 
 
-CANARIES: Final[dict[ConstraintForm, Any]] = {
-    ConstraintForm.SCHEMA: CANARY_SCHEMA,
-    ConstraintForm.RULES: f'root ::= "{CANARY_VALUE}"',
-    ConstraintForm.REGEX: CANARY_VALUE,
-    ConstraintForm.CHOICE: [CANARY_VALUE],
+CANARIES: Final[dict[CanaryForm, Any]] = {
+    CanaryForm.SCHEMA: CANARY_SCHEMA,
+    CanaryForm.RULES: f'root ::= "{CANARY_VALUE}"',
+    CanaryForm.REGEX: CANARY_VALUE,
+    CanaryForm.CHOICE: [CANARY_VALUE],
 }
 """The canary in each form."""
 
@@ -96,12 +98,12 @@ def is_canary(text: str) -> bool:
     if text.strip() == CANARY_VALUE:
         return True
     try:
-        return bool(json.loads(text) == CANARY_INSTANCE)
+        return json.loads(text) in (CANARY_INSTANCE, CANARY_VALUE)
     except (ValueError, RecursionError):
         return False
 
 
-def judge_answer(case: FailureCase, form: ConstraintForm, *, is_call: bool = False) -> JudgedAnswer:
+def judge_answer(case: FailureCase, form: CanaryForm, *, is_call: bool = False) -> JudgedAnswer:
     """Judge an answer to a canary.
 
     Args:
@@ -146,9 +148,9 @@ def _written(text: str) -> int:
     return next((n for n in range(len(CANARY_VALUE), 0, -1) if CANARY_VALUE[:n] in text), 0)
 
 
-def _begins_canary(text: str, form: ConstraintForm) -> bool:
+def _begins_canary(text: str, form: CanaryForm) -> bool:
     """Return whether a text begins the canary; white space between the tokens of JSON may be long."""
-    if form is not ConstraintForm.SCHEMA:
+    if form is not CanaryForm.SCHEMA:
         return CANARY_VALUE.startswith(text)
     compact = "".join(text.split())
     return json.dumps(CANARY_INSTANCE, separators=(",", ":")).startswith(compact)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from itertools import product
 
-from engine.diagnosis.server_probe.asking import asking_of
-from engine.diagnosis.server_probe.report import ProbeReport, WayFinding, WayState
+from engine.compile import compile_grammar
+from engine.diagnosis.case import FinishReason, RequestConstraint
+from engine.diagnosis.server_probe.asking import AskingWay, RefusedSchemaError, TextJudge, asking_of
+from engine.diagnosis.server_probe.canary import CanaryForm, form_of
+from engine.diagnosis.server_probe.constructs import CONSTRUCTS, constructs_of
+from engine.diagnosis.server_probe.keyword_check import check_construct, decide_keyword, try_keyword
+from engine.diagnosis.server_probe.report import KeywordFinding, ProbeReport, WayFinding, WayState
+from engine.diagnosis.server_probe.violating_texts import ViolatingTexts, keywords_of
+from engine.diagnosis.server_probe.vocabulary_check import compare_vocabularies, server_vocabulary
 from engine.diagnosis.server_probe.way_check import WayCheck
 from engine.servers import KINDS, ServerClient, identify
 from engine.source import CancelToken, EngineError
+from engine.vocabulary import Vocabulary
 
 Show = Callable[[ProbeReport], None]
 
@@ -23,6 +33,8 @@ def probe_server(
     *,
     model: str = "",
     ways: Collection[str] = (),
+    grammar: RequestConstraint | None = None,
+    tokenizer: Vocabulary | None = None,
     cancel: CancelToken | None = None,
     show: Show | None = None,
 ) -> ProbeReport:
@@ -32,18 +44,20 @@ def probe_server(
         client: the server.
         model: the model that requests name; by default the first that the server lists.
         ways: the names of the ways of asking to check; by default all.
+        grammar: the grammar whose keywords are checked; None for none.
+        tokenizer: the vocabulary to compare with that of the server; None for none.
         cancel: cancels the check, and receives its progress.
         show: receives the report whenever it has grown; the first has a sentence.
 
     Raises:
+        GrammarError: the grammar does not compile.
         ServerError: the server cannot be reached, wants a key, or is of no known kind.
         UnknownWayError: there is no such way.
         CancelledError: `cancel` was used.
     """
     cancel = cancel or CancelToken()
     with client.cancelled_by(cancel):
-        probe = _Probe(client, model, ways, cancel, show or (lambda _: None))
-        return probe.run()
+        return _Probe(client, model, ways, cancel, show or (lambda _: None)).run(grammar, tokenizer)
 
 
 class _Probe:
@@ -54,8 +68,11 @@ class _Probe:
     ) -> None:
         self._client, self._cancel, self._show = client, cancel, show
         self._identity = identify(client, model)
+        self._check = WayCheck(client, self._identity)
         kind = self._identity.kind
         self._asking = asking_of(kind)
+        make_judge = self._asking.text_judge
+        self._judge = None if make_judge is None else make_judge(client, self._identity.model)
         names = [way.name for way in self._asking.ways]
         for name in ways:
             if name not in names:
@@ -71,14 +88,95 @@ class _Probe:
             self._identity.chat_template or "",
         )
 
-    def run(self) -> ProbeReport:
-        check = WayCheck(self._client, self._identity)
-        for number, way in enumerate(self._ways):
-            self._cancel.report("progress.checking", number, len(self._ways))
-            self._grow(ways=(*self._report.ways, check.check(way)))
-        lacking = tuple(WayFinding(name, WayState.NOT_OFFERED) for name in self._lacks)
-        self._grow(ways=(*self._report.ways, *lacking), is_complete=True)
+    def run(self, grammar: RequestConstraint | None, tokenizer: Vocabulary | None) -> ProbeReport:
+        if grammar is not None:
+            checked = compile_grammar(grammar.notation, grammar.text, grammar.options, cancel=self._cancel)
+            relevant = constructs_of(json.loads(grammar.text)) if checked.describes_json else frozenset[str]()
+            self._report = replace(self._report, relevant=relevant)
+        for way in self._ways:
+            self._progress("progress.asking_ways", len(self._report.ways), len(self._ways))
+            self._grow(ways=(*self._report.ways, self._check.check(way)))
+        self._grow(ways=(*self._report.ways, *(WayFinding(name, WayState.NOT_OFFERED) for name in self._lacks)))
+        self._progress("progress.reading_vocabulary", 0, 1)
+        known = server_vocabulary(self._client, self._identity)
+        stops = None if known is None else tuple(sorted(known.eos_ids))
+        self._grow(vocabulary=compare_vocabularies(known, tokenizer), stops=stops)
+        self._check_constructs()
+        if grammar is not None:
+            self._check_grammar(grammar)
+        self._grow(is_complete=True)
         return self._report
+
+    def _check_constructs(self) -> None:
+        """Check the constructs in the first way of each route that takes a schema and whose mask is on."""
+        by_path: dict[str, AskingWay] = {}
+        for way in self._ways_in_force(CanaryForm.SCHEMA):
+            by_path.setdefault(way.route.path, way)
+        for number, (construct, way) in enumerate(product(CONSTRUCTS, by_path.values())):
+            self._progress("progress.trying_constructs", number, len(CONSTRUCTS) * len(by_path))
+            found = check_construct(construct, way, self._check, self._judge_of(way))
+            self._grow(constructs=(*self._report.constructs, found))
+
+    def _check_grammar(self, grammar: RequestConstraint) -> None:
+        """Check the keywords of a schema, or one answer to another grammar."""
+        form = form_of(grammar.notation)
+        ways = self._ways_in_force(form)
+        if form is not CanaryForm.SCHEMA:
+            if ways:
+                self._grow_by_refusal(lambda: self._grow(keywords=(self._answer_to(grammar, ways[0]),)))
+            return
+        if not ways:
+            keywords = keywords_of(json.loads(grammar.text))
+            found = (KeywordFinding(one.pointer, one.keyword, None, reason="not_in_force") for one in keywords)
+            self._grow(keywords=tuple(found))
+            return
+        self._grow(keywords=())
+        self._grow_by_refusal(lambda: self._check_keywords(grammar, ways[0]))
+
+    def _check_keywords(self, grammar: RequestConstraint, way: AskingWay) -> None:
+        judge, schema = self._judge_of(way), json.loads(grammar.text)
+        texts = ViolatingTexts(grammar.text, grammar.options, self._cancel)
+        keywords = keywords_of(schema)
+        for number, one in enumerate(keywords):
+            self._progress("progress.trying_keywords", number, len(keywords))
+            if judge is not None:
+                found = decide_keyword(schema, one, texts, judge)
+            else:
+                found = try_keyword(schema, one, texts, way, self._check)
+            self._grow(keywords=(*(self._report.keywords or ()), found))
+
+    def _answer_to(self, grammar: RequestConstraint, way: AskingWay) -> KeywordFinding:
+        """Return whether an answer under a grammar of rules, or a regex, is in its language."""
+        language = compile_grammar(grammar.notation, grammar.text, grammar.options, cancel=self._cancel)
+        answer = self._check.ask(way, grammar.text)
+        if answer.case is None:
+            raise RefusedSchemaError("errors.diagnosis.schema_refused", message=answer.message)
+        written = answer.case.output or b""
+        is_whole = answer.case.finish is FinishReason.STOP and not answer.case.status
+        is_wrong = is_whole and not language.fullmatch(written)
+        text = written.decode("utf-8", "replace") if is_wrong else ""
+        return KeywordFinding("", "grammar", False if is_wrong else None, text, reason="" if is_wrong else "unseen")
+
+    def _grow_by_refusal(self, work: Callable[[], None]) -> None:
+        """Do work on the user's grammar; a refusal of it is a part of the report."""
+        try:
+            work()
+        except RefusedSchemaError as error:
+            self._grow(grammar_error=str(error.fields["message"]))
+
+    def _ways_in_force(self, form: CanaryForm) -> list[AskingWay]:
+        on = {one.name for one in self._report.ways if one.state is WayState.ON}
+        plain = (way for way in self._ways if not way.streams and not way.is_call and not way.switches_thinking)
+        return [way for way in plain if way.form is form and way.name in on]
+
+    def _judge_of(self, way: AskingWay) -> TextJudge | None:
+        """Return the judge of texts of a way; None if there is none, or it cannot be relied on."""
+        judge = self._judge
+        return judge if judge is not None and judge.way == way.name and judge.is_available else None
+
+    def _progress(self, what: str, done: int, total: int) -> None:
+        self._cancel.check()
+        self._cancel.report(what, done, total)
 
     def _grow(self, **found: object) -> None:
         self._report = replace(self._report, **found)  # type: ignore[arg-type]

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from engine.diagnosis.failures.rules import shown
+from engine.diagnosis.failures.rules import names_listed, shown
 from engine.diagnosis.server_probe.canary import CANARY_VALUE
 from engine.source.catalogue import CatalogueText, catalogue_entry, catalogue_text
+from engine.source.text import quoted
 
 
 class WayState(StrEnum):
@@ -73,7 +74,8 @@ class WayFinding:
     def note(self) -> str:
         """Return what the state means, with the text that shows it."""
         entry = catalogue_entry(f"probe.way.{self.state}")
-        return catalogue_text(f"probe.way.{self.state}", **_fields(entry, self.text))
+        text = self.text if self.state in (WayState.REFUSED, WayState.SILENT) else shown(self.text)
+        return catalogue_text(f"probe.way.{self.state}", **_fields(entry, text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,8 @@ class ConstructFinding:
     def note(self) -> str:
         """Return what the state means, with the text that shows it."""
         entry = catalogue_entry(f"probe.construct.{self.state}")
-        return catalogue_text(f"probe.construct.{self.state}", **_fields(entry, self.text))
+        text = self.text if self.state is ConstructState.REFUSED else shown(self.text)
+        return catalogue_text(f"probe.construct.{self.state}", **_fields(entry, text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,7 @@ class KeywordFinding:
             return catalogue_text(f"probe.keyword.{self.reason}")
         state = "enforced" if self.enforced else "dropped"
         entry = catalogue_entry(f"probe.keyword.{state}")
-        return catalogue_text(f"probe.keyword.{state}", **_fields(entry, self.counterexample))
+        return catalogue_text(f"probe.keyword.{state}", **_fields(entry, shown(self.counterexample)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +152,10 @@ class VocabularyFinding:
     def note(self) -> str:
         """Return a sentence about it."""
         if self.reason:
-            return catalogue_text(f"probe.vocabulary.{self.reason}")
+            return catalogue_text(f"probe.vocabulary.fragment.{self.reason}")
         if self.is_same:
-            return catalogue_text("probe.vocabulary.same")
-        return catalogue_text("probe.vocabulary.differs", id=self.token_id, here=self.here, there=self.there)
+            return catalogue_text("probe.vocabulary.fragment.same")
+        return catalogue_text("probe.vocabulary.fragment.differs", id=self.token_id, here=self.here, there=self.there)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,16 +206,18 @@ class ProbeReport:
         """Return what is wrong, a part of a sentence each."""
         found = []
         if off := [one.name for one in self.ways if one.state is WayState.OFF]:
-            found.append(catalogue_text("probe.fault.fragment.off", names=", ".join(off)))
+            found.append(catalogue_text("probe.fault.fragment.off", names=names_listed(off)))
         if late := [one for one in self.ways if one.state is WayState.LATE]:
-            found.append(catalogue_text("probe.fault.fragment.late", name=late[0].name, text=shown(late[0].text)))
+            found.append(
+                catalogue_text("probe.fault.fragment.late", name=quoted(late[0].name), text=shown(late[0].text))
+            )
         if dropped := [one for one in self.keywords or () if one.enforced is False]:
-            names = ", ".join(dict.fromkeys(one.keyword for one in dropped))
+            names = names_listed(tuple(dict.fromkeys(one.keyword for one in dropped)))
             found.append(
                 catalogue_text("probe.fault.fragment.keywords", names=names, text=shown(dropped[0].counterexample))
             )
         if constructs := [one for one in self.fails_open if self.relevant is None or one in self.relevant]:
-            found.append(catalogue_text("probe.fault.fragment.open", names=", ".join(constructs)))
+            found.append(catalogue_text("probe.fault.fragment.open", names=names_listed(constructs)))
         return tuple(found)
 
     @property
@@ -233,7 +238,7 @@ class ProbeReport:
         if mask is MaskState.UNKNOWN:
             if self.grammar_error:
                 return catalogue_text(
-                    "probe.sentence.grammar_refused", title=self.title, text=shown(self.grammar_error)
+                    "probe.sentence.grammar_refused", title=self.title, text=self.grammar_error.rstrip(".")
                 )
             reason = self.ways[0].note if self.ways else catalogue_text("probe.sentence.fragment.nothing")
             return catalogue_text("probe.sentence.unknown", title=self.title, reason=reason)
@@ -291,4 +296,4 @@ class ProbeReport:
 
 def _fields(entry: CatalogueText, text: str) -> dict[str, str]:
     """Return the fields of a text that may have the field `text`."""
-    return {"text": shown(text)} if entry.fields else {}
+    return {"text": text} if entry.fields else {}

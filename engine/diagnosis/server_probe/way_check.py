@@ -15,7 +15,9 @@ from engine.diagnosis.server_probe.canary import (
     CANARY_VALUE,
     COPY_PROMPT,
     PROMPT,
+    SCALAR_SCHEMA,
     AnswerState,
+    CanaryForm,
     JudgedAnswer,
     is_error_text,
     judge_answer,
@@ -38,7 +40,7 @@ _LISTS_TOKENS: Final[Mapping[str, Any]] = {"logprobs": True}
 
 
 @dataclass(frozen=True, slots=True)
-class ServerAnswer:
+class AskedAnswer:
     """The answer to a request.
 
     Attributes:
@@ -62,12 +64,12 @@ class WayCheck:
 
     def __init__(self, client: ServerClient, identity: ServerIdentity) -> None:
         self._client, self._identity = client, identity
-        self._controls: dict[str, ServerAnswer] = {}
+        self._controls: dict[str, AskedAnswer] = {}
         self._copies: dict[AskingRoute, bool] = {}
 
     def ask(
         self, way: AskingWay, constraint: Any, *, prompt: str = PROMPT, most_tokens: int = _MOST_TOKENS, **more: Any
-    ) -> ServerAnswer:
+    ) -> AskedAnswer:
         """Return the answer to a request.
 
         Args:
@@ -86,15 +88,15 @@ class WayCheck:
         body = merged(way.body(question, constraint), more)
         path = f"{self._client.openai_path}{way.route.path}" if way.route.is_openai else way.route.path
         try:
-            return ServerAnswer(read_response(self._reply(path, body, streams=way.streams)))
+            return AskedAnswer(read_response(self._reply(path, body, streams=way.streams)))
         except RefusedRequestError as error:
             if error.status in _FATAL:
                 raise
-            return ServerAnswer(None, error.status, error.message)
+            return AskedAnswer(None, error.status, error.message)
         except UnreadableReplyError as error:
-            return ServerAnswer(FailureCase(status=str(error)))
+            return AskedAnswer(FailureCase(status=str(error)))
         except SilentServerError as error:
-            return ServerAnswer(None, 0, str(error))
+            return AskedAnswer(None, 0, str(error))
 
     def check(self, way: AskingWay) -> WayFinding:
         """Return what is known of a way of asking.
@@ -118,9 +120,13 @@ class WayCheck:
             judged = judge_answer(case, way.form, is_call=way.is_call)
             if judged.state is AnswerState.FREE and case.finish is FinishReason.LENGTH:
                 judged = replace(judged, state=AnswerState.CUT_OFF)
+        if judged.state is AnswerState.CUT_OFF and way.form is CanaryForm.SCHEMA and not way.is_call:
+            scalar = self.ask(way, SCALAR_SCHEMA).case
+            if scalar is not None and judge_answer(scalar, way.form).state is AnswerState.OBEYED:
+                case, judged = scalar, judge_answer(scalar, way.form)
         return self._finding(way, case, judged, control)
 
-    def _finding(self, way: AskingWay, case: FailureCase, judged: JudgedAnswer, control: ServerAnswer) -> WayFinding:
+    def _finding(self, way: AskingWay, case: FailureCase, judged: JudgedAnswer, control: AskedAnswer) -> WayFinding:
         """Return what an answer to the canary shows, beside the answer to the same request without it."""
         state = _STATES.get(judged.state, WayState.ON)
         if judged.state is AnswerState.FREE:
@@ -135,7 +141,7 @@ class WayCheck:
             return replace(found, from_token=0)
         return replace(found, from_token=self._tokens_before(way, case))
 
-    def _is_unseen(self, way: AskingWay, case: FailureCase, control: ServerAnswer) -> bool:
+    def _is_unseen(self, way: AskingWay, case: FailureCase, control: AskedAnswer) -> bool:
         """Return whether the model cannot have copied the canary from its prompt."""
         if CANARY_VALUE in _text_of(control):
             return False
@@ -156,11 +162,11 @@ class WayCheck:
             self._copies[way.route] = hot.case is None or CANARY_VALUE in _text_of(hot)
         return self._copies[way.route]
 
-    def _control(self, way: AskingWay) -> ServerAnswer:
+    def _control(self, way: AskingWay) -> AskedAnswer:
         """Return the answer to the request of a way without the constraint."""
         return self._control_of(way.route, way.beside)
 
-    def _control_of(self, route: AskingRoute, beside: Mapping[str, Any]) -> ServerAnswer:
+    def _control_of(self, route: AskingRoute, beside: Mapping[str, Any]) -> AskedAnswer:
         key = f"{route.path} {sorted(beside.items())}"
         if key not in self._controls:
             plain = AskingWay("", route, form=next(iter(CANARIES)), fields=dict, beside=beside)
@@ -216,7 +222,7 @@ _STATES: Final = {
 }
 
 
-def _state_of_refusal(answer: ServerAnswer, control: ServerAnswer) -> WayState:
+def _state_of_refusal(answer: AskedAnswer, control: AskedAnswer) -> WayState:
     """Return what the refusal of a constraint shows, beside the answer to the same request without it."""
     if not answer.status:
         return WayState.SILENT
@@ -224,5 +230,5 @@ def _state_of_refusal(answer: ServerAnswer, control: ServerAnswer) -> WayState:
     return WayState.NOT_OFFERED if is_missing else WayState.REFUSED
 
 
-def _text_of(answer: ServerAnswer) -> str:
+def _text_of(answer: AskedAnswer) -> str:
     return "" if answer.case is None else (answer.case.output or b"").decode("utf-8", "replace")

@@ -93,3 +93,14 @@ def test_a_failure_keeps_the_former_file_and_says_why(tmp_path, monkeypatch, num
     assert error.value.fields["reason"] == os.strerror(number)
     assert path.read_bytes() == b"before"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_check_of_a_server_found_is_in_the_bundle_without_secrets_and_paths():
+    report = json.dumps({"mask": "partly", "model": f"{HOME}/model.gguf", "ways": [{"text": KEY}]})
+    parts = bundle_parts(work(), None, None, server_report=report)
+    written = parts.files["server.json"].decode()
+    assert json.loads(written)["mask"] == "partly"
+    assert "somebody" not in written
+    assert KEY not in written
+    assert "server.json" in json.loads(parts.files["manifest.json"])["files"]
+    assert "server.json" not in bundle_parts(work(), None, None).files

@@ -14,7 +14,7 @@ from engine.diagnosis.server_probe.asking import (
     chat_route,
     chat_ways,
 )
-from engine.diagnosis.server_probe.canary import ConstraintForm
+from engine.diagnosis.server_probe.canary import CanaryForm
 
 
 def _options(question: Question) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def _generate_body(question: Question) -> dict[str, Any]:
 
 _CHAT = AskingRoute("/api/chat", False, _chat_body)
 _GENERATE = AskingRoute("/api/generate", False, _generate_body)
-_SCHEMA = ConstraintForm.SCHEMA
+_SCHEMA = CanaryForm.SCHEMA
 
 ASKING = Asking(
     (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.diagnosis.server_probe.asking import Asking, AskingWay, at, chat_route, chat_ways, template_switch
-from engine.diagnosis.server_probe.canary import ConstraintForm
+from engine.diagnosis.server_probe.canary import CanaryForm
 
 _CHAT = chat_route(top_k=-1, min_p=0.0)
 _STRUCTURED = (0, 12)
@@ -14,14 +14,14 @@ ASKING = Asking(
         *(
             AskingWay(f"structured_outputs.{name}", _CHAT, form, at("structured_outputs", name), since=_STRUCTURED)
             for name, form in (
-                ("json", ConstraintForm.SCHEMA),
-                ("regex", ConstraintForm.REGEX),
-                ("grammar", ConstraintForm.RULES),
-                ("choice", ConstraintForm.CHOICE),
+                ("json", CanaryForm.SCHEMA),
+                ("regex", CanaryForm.REGEX),
+                ("grammar", CanaryForm.RULES),
+                ("choice", CanaryForm.CHOICE),
             )
         ),
-        AskingWay("guided_json", _CHAT, ConstraintForm.SCHEMA, at("guided_json"), until=_STRUCTURED),
-        AskingWay("guided_regex", _CHAT, ConstraintForm.REGEX, at("guided_regex"), until=_STRUCTURED),
+        AskingWay("guided_json", _CHAT, CanaryForm.SCHEMA, at("guided_json"), until=_STRUCTURED),
+        AskingWay("guided_regex", _CHAT, CanaryForm.REGEX, at("guided_regex"), until=_STRUCTURED),
     ),
     ("json_schema", "grammar"),
     "vllm",
