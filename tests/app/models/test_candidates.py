@@ -3,8 +3,9 @@ from decode_views import CANDIDATES, PARTIAL_CANDIDATES, candidate
 from PySide6.QtCore import QPersistentModelIndex, Qt
 
 from app.catalogue import ui_text
-from app.models.candidates import CandidateColumn, CandidateModel
+from app.models.candidates import CandidateColumn, CandidateModel, EngineColumn
 from app.theme.labels import plain_text
+from app.workers.requests.engine_masks import EngineChoice, EngineMask
 
 DESCENDING = Qt.SortOrder.DescendingOrder
 
@@ -143,3 +144,31 @@ def test_finding_rows(model):
     assert model.first_allowed() == 0
     assert model.candidate(-1) is None
     assert model.candidate(5) is None
+
+
+def test_the_column_of_an_engine_has_a_sign_a_word_and_an_order(model):
+    engine = EngineChoice("other")
+    mask = EngineMask(
+        engine, "Other", "1.0", (0b1101 << 10).to_bytes(2, "little"), gained=frozenset({12}), lost=frozenset({11})
+    )
+    column = EngineColumn("Other", mask)
+    model.set_engines((column,))
+    number = len(CandidateColumn)
+    rows = [model.candidate(row) for row in range(model.rowCount())]
+    signs = {one.token_id: column.sign(one) for one in rows}
+    assert tuple(signs[token_id] for token_id in range(10, 14)) == ("✓", "≠ ✗", "≠ ✓", "✓")
+    assert model.headerData(number, Qt.Orientation.Horizontal) == "Other"
+    assert all(not set(text(model, row, number)) & set("✓✗≠?") for row in range(model.rowCount()))
+    model.sort(number, DESCENDING)
+    assert {model.candidate(row).token_id for row in (0, 1)} == {11, 12}
+    model.set_engines((EngineColumn("Other"),))
+    assert {column.sign(one) for column in model.engines for one in rows} == {"…"}
+    model.set_engines(())
+    assert model.columnCount() == number
+    assert model.candidate(0) is not None
+
+
+def test_what_is_not_known_of_an_engine_is_no_difference():
+    column = EngineColumn("Other", EngineMask(EngineChoice("other"), "Other", words=b"", reason="it is silent"))
+    assert {column.sign(one) for one in CANDIDATES} == {"?"}
+    assert not any(column.differs(one) for one in CANDIDATES)
