@@ -6,7 +6,6 @@ more; see `scene`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from functools import cache
 
@@ -15,10 +14,10 @@ from PySide6.QtGui import QBrush, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsPathItem
 
 from app import theme
+from app.graph.layout.curves import HEAD_LENGTH, direction_at_end, head_corners
 from app.graph.layout.types import Point
 from app.theme import Role
 
-_HEAD_LENGTH, _HEAD_WIDTH = 8.5, 7.0
 _ENTRY_LENGTH = 26.0
 _INSET = 3.5
 _CORNER = 8.0
@@ -35,9 +34,9 @@ def curves(chains: Iterable[Sequence[Point]]) -> QPainterPath:
         for index in range(1, len(chain) - 3, 3):
             path.cubicTo(*chain[index], *chain[index + 1], *chain[index + 2])
         (c1, c2, end) = chain[-3:]
-        dx, dy = _direction(chain)
+        dx, dy = direction_at_end(chain)
         # Half a head shorter, so that a thick line does not show beside the tip.
-        path.cubicTo(*c1, *c2, end[0] - dx * _HEAD_LENGTH / 2, end[1] - dy * _HEAD_LENGTH / 2)
+        path.cubicTo(*c1, *c2, end[0] - dx * HEAD_LENGTH / 2, end[1] - dy * HEAD_LENGTH / 2)
     return path
 
 
@@ -51,8 +50,8 @@ def polylines(chains: Iterable[Sequence[Point]]) -> QPainterPath:
     for chain in chains:
         x, y = chain[0]
         path.moveTo(x, y)
-        dx, dy = _direction(chain)
-        end = chain[-1][0] - dx * _HEAD_LENGTH / 2, chain[-1][1] - dy * _HEAD_LENGTH / 2
+        dx, dy = direction_at_end(chain)
+        end = chain[-1][0] - dx * HEAD_LENGTH / 2, chain[-1][1] - dy * HEAD_LENGTH / 2
         for index in range(1, len(chain), 3):
             (x1, y1), (x2, y2) = chain[index], chain[index + 1]
             x3, y3 = chain[index + 2] if index + 3 < len(chain) else end
@@ -68,21 +67,21 @@ def heads(chains: Iterable[Sequence[Point]], scale: float = 1.0) -> QPainterPath
     path = QPainterPath()
     path.setFillRule(Qt.FillRule.WindingFill)
     for chain in chains:
-        _add_head(path, chain[-1], _direction(chain), scale)
+        _add_head(path, chain, scale)
     return path
 
 
 def entry(border: Point) -> QPainterPath:
     """Return the arrow that enters the left border of the start."""
     path = QPainterPath(QPointF(border[0] - _ENTRY_LENGTH, border[1]))
-    path.lineTo(border[0] - _HEAD_LENGTH / 2, border[1])
+    path.lineTo(border[0] - HEAD_LENGTH / 2, border[1])
     return path
 
 
 def entry_head(border: Point) -> QPainterPath:
     """Return the head of the entry arrow."""
     path = QPainterPath()
-    _add_head(path, border, (1.0, 0.0), 1.0)
+    _add_head(path, [(border[0] - _ENTRY_LENGTH, border[1]), border])
     return path
 
 
@@ -159,27 +158,6 @@ def _weights(pieces: int) -> tuple[tuple[float, float, float, float], ...]:
     return tuple(((1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t**2, t**3) for t in ends)
 
 
-def _add_head(path: QPainterPath, tip: Point, direction: Point, scale: float) -> None:
-    (x, y), (dx, dy) = tip, direction
-    length, half = _HEAD_LENGTH * scale, _HEAD_WIDTH * scale / 2
-    back_x, back_y = x - dx * length, y - dy * length
-    path.addPolygon(
-        QPolygonF(
-            [
-                QPointF(x, y),
-                QPointF(back_x - dy * half, back_y + dx * half),
-                QPointF(back_x + dy * half, back_y - dx * half),
-                QPointF(x, y),
-            ]
-        )
-    )
-
-
-def _direction(chain: Sequence[Point]) -> Point:
-    """Return the unit vector of a chain's direction at its end."""
-    x, y = chain[-1]
-    for before in reversed(chain[:-1]):
-        length = math.hypot(x - before[0], y - before[1])
-        if length > 1e-6:
-            return (x - before[0]) / length, (y - before[1]) / length
-    return 1.0, 0.0
+def _add_head(path: QPainterPath, chain: Sequence[Point], scale: float = 1.0) -> None:
+    tip, *others = (QPointF(*corner) for corner in head_corners(chain, scale))
+    path.addPolygon(QPolygonF([tip, *others, tip]))

@@ -13,6 +13,8 @@ from itertools import pairwise
 
 from app.graph.layout.types import Point
 
+HEAD_LENGTH, HEAD_WIDTH = 8.5, 7.0
+"""The size of an arrowhead."""
 _LOOP_HEIGHT = 24.0
 
 
@@ -37,9 +39,11 @@ class Box:
 
 
 def through(points: Sequence[Point]) -> tuple[Point, ...]:
-    """Return a chain through `points` that leaves and arrives horizontally at each of them."""
+    """Return a chain through `points` that leaves and arrives horizontally at each of them; equal points count once."""
     chain = [points[0]]
     for (x0, y0), (x1, y1) in pairwise(points):
+        if (x0, y0) == (x1, y1):
+            continue
         bend = (x1 - x0) / 2
         chain += [(x0 + bend, y0), (x1 - bend, y1), (x1, y1)]
     return tuple(chain)
@@ -65,25 +69,21 @@ def loop_label(box: Box, label_height: float) -> Point:
     return box.x, top - label_height / 2 - 1
 
 
-def bow(source: Box, target: Box) -> tuple[Point, ...]:
-    """Return an arc between two boxes of one column, leaving and arriving at their right."""
-    reach = 18 + abs(target.y - source.y) * 0.25
-    (x0, y0), (x1, y1) = source.right, target.right
-    return (x0, y0), (x0 + reach, y0), (x1 + reach, y1), (x1, y1)
-
-
-def under(source: Box, target: Box, depth: float) -> tuple[Point, ...]:
-    """Return a back edge: from the bottom of a box, below the boxes between, to the bottom of one further left.
+def bow(source: Box, target: Box, border: float, reach: float) -> tuple[Point, ...]:
+    """Return an arc between two boxes of one column: to the right of it downwards, to the left of it upwards.
 
     Args:
         source: the box where it begins.
         target: the box where it ends.
-        depth: how far it runs below the lower one.
+        border: the border of the column on that side.
+        reach: how far the arc leaves the column.
     """
-    x0, y0 = source.x, source.y + source.height / 2
-    x1, y1 = target.x, target.y + target.height / 2
-    floor = max(y0, y1) + depth
-    return (x0, y0), (x0, floor), (x1, floor), (x1, y1)
+    is_down = source.y < target.y
+    (x0, y0), (x1, y1) = (source.right, target.right) if is_down else (source.left, target.left)
+    # The middle of an arc is at 3/4 of the way to its control points.
+    control = border + (1 if is_down else -1) * reach / 0.75
+    out, back = through([(x0, y0), (border, y0)]), through([(border, y1), (x1, y1)])
+    return *out, (control, y0), (control, y1), *back
 
 
 def point_at(chain: Sequence[Point], t: float) -> Point:
@@ -99,3 +99,21 @@ def point_at(chain: Sequence[Point], t: float) -> Point:
         a * p0[0] + b * p1[0] + c * p2[0] + d * p3[0],
         a * p0[1] + b * p1[1] + c * p2[1] + d * p3[1],
     )
+
+
+def direction_at_end(chain: Sequence[Point]) -> Point:
+    """Return the unit vector of a chain's direction at its end."""
+    x, y = chain[-1]
+    for before in reversed(chain[:-1]):
+        length = math.hypot(x - before[0], y - before[1])
+        if length > 1e-6:
+            return (x - before[0]) / length, (y - before[1]) / length
+    return 1.0, 0.0
+
+
+def head_corners(chain: Sequence[Point], scale: float = 1.0) -> tuple[Point, Point, Point]:
+    """Return the corners of the arrowhead at the end of a chain, its tip first."""
+    (x, y), (dx, dy) = chain[-1], direction_at_end(chain)
+    half = HEAD_WIDTH * scale / 2
+    back_x, back_y = x - dx * HEAD_LENGTH * scale, y - dy * HEAD_LENGTH * scale
+    return (x, y), (back_x - dy * half, back_y + dx * half), (back_x + dy * half, back_y - dx * half)

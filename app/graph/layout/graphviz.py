@@ -17,9 +17,9 @@ _POINTS_PER_INCH = 72.0
 _ENTRY = "entry"
 
 
-def place_by_dot(request: LayoutRequest) -> Placement:
-    """Lay a graph out with `dot`, from left to right."""
-    graph = _graph_of(request)
+def place_by_dot(request: LayoutRequest, spread: float = 1.0) -> Placement:
+    """Lay a graph out with `dot`, from left to right; `spread` widens the gaps."""
+    graph = _graph_of(request, spread)
     graph.layout(prog="dot")
     positions = {node: _point(graph.get_node(node).attr["pos"]) for node, _, _ in request.nodes}
     curves: dict[EdgeKey, tuple[Point, ...]] = {}
@@ -53,11 +53,12 @@ def _lift_loop_labels(labels: dict[EdgeKey, Point], request: LayoutRequest) -> d
     return found
 
 
-def _graph_of(request: LayoutRequest) -> Any:
+def _graph_of(request: LayoutRequest, spread: float) -> Any:
     graph = pygraphviz.AGraph(directed=True, strict=True)
     has_labels = any(width > 0 < height for _, _, width, height in request.edges)
     # Labels separate ranks by themselves; without any, an arrow would consist of its head only.
-    graph.graph_attr.update(rankdir="LR", nodesep="0.32", ranksep="0.28" if has_labels else "0.55", splines="true")
+    ranks, nodes = spread * (0.28 if has_labels else 0.55), spread * 0.32
+    graph.graph_attr.update(rankdir="LR", nodesep=f"{nodes:.3f}", ranksep=f"{ranks:.3f}", splines="true")
     # An arrowhead of Graphviz makes the last part of an edge straight, on which the scene draws its own head.
     graph.edge_attr.update(arrowhead="normal", arrowsize="0.8", label="")
     # An invisible node before the start reserves space for the entry arrow.

@@ -1,9 +1,9 @@
 """Label placement: moves the labels of edges so that each is unambiguous.
 
 A layout puts each label at its own edge without regard to the others. Here a label is moved along its edge, or beside
-it, until it covers no node and no other label, no other edge runs through it, and its own edge is the nearest. A label
-without a free position is replaced by a small mark (`Placement.marks`), since a label at a wrong position would be a
-false statement.
+it, until it covers no node, no arrowhead and no other label, no other edge runs through it, and its own edge is the
+nearest. A label without a free position is replaced by a small mark (`Placement.marks`), since a label at a wrong
+position would be a false statement.
 
 This is point-feature label placement by candidate positions, greedy as in Christensen, Marks and Shieber, "An empirical
 study of algorithms for point-feature label placement" (1995). Curves are looked up as straight pieces in a grid, so the
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from app.graph.layout.curves import point_at
+from app.graph.layout.curves import head_corners
 from app.graph.layout.types import EdgeKey, LayoutRequest, Placement, Point, Rect
 
 MARK = (14.0, 14.0)
@@ -31,7 +31,7 @@ _FLATNESS = 1.0  # the maximum distance of straight pieces from their curve
 _CLEARANCE = 4.0  # how much nearer the own edge must be than any other
 _MARGIN = 1.5  # margin around a label
 _MOST_LOOKUPS = 500_000  # at pieces of curves; the labels left then become marks
-_CANDIDATE_SHARES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9)
+_CANDIDATE_SHARES = tuple(0.5 + side * step / 24 for step in range(11) for side in ((1,) if step == 0 else (-1, 1)))
 
 
 def place_labels(request: LayoutRequest, placed: Placement) -> Placement:
@@ -53,6 +53,9 @@ class _Labelling:
         self._taken = Rects()
         for node, width, height in request.nodes:
             self._taken.add(around(placed.positions[node], (width, height)))
+        for chain in placed.curves.values():
+            xs, ys = zip(*head_corners(chain), strict=True)
+            self._taken.add((min(xs), min(ys), max(xs), max(ys)))
 
     def position(self) -> Placement:
         given = self._placed.label_positions
@@ -86,12 +89,10 @@ class _Labelling:
 
     def _candidates(self, key: EdgeKey, size: Point) -> Iterator[tuple[Point, float]]:
         """Yield positions on the curve, from its middle outwards, then beside it, each with its maximum distance."""
-        chain = self._placed.curves[key]
-        for share in _CANDIDATE_SHARES:
-            yield point_at(chain, share), 0.0
-        for share in _CANDIDATE_SHARES:
-            x, y = point_at(chain, share)
-            dx, dy = _direction(chain, share)
+        places = [self._curves.at(key, share) for share in _CANDIDATE_SHARES]
+        for position, _ in places:
+            yield position, 0.0
+        for (x, y), (dx, dy) in places:
             # At this distance the line just passes the box, whatever its direction.
             reach = abs(dy) * size[0] / 2 + abs(dx) * size[1] / 2 + _MARGIN
             yield (x - dy * reach, y + dx * reach), reach
@@ -136,6 +137,17 @@ class _Curves:
     def length(self, key: EdgeKey) -> float:
         """Return the length of a curve."""
         return sum(math.dist(*piece) for piece in self._own[key])
+
+    def at(self, key: EdgeKey, share: float) -> tuple[Point, Point]:
+        """Return the point after a share of the length of a curve, and the direction there."""
+        pieces, left = self._own[key], share * self.length(key)
+        for (x0, y0), (x1, y1) in pieces:
+            length = math.hypot(x1 - x0, y1 - y0)
+            if 0 < length >= left:
+                part = left / length
+                return (x0 + part * (x1 - x0), y0 + part * (y1 - y0)), ((x1 - x0) / length, (y1 - y0) / length)
+            left -= length
+        return pieces[-1][1], (1.0, 0.0)
 
     def distance(self, key: EdgeKey, position: Point) -> float:
         """Return the distance of a position from its own curve."""
@@ -208,12 +220,6 @@ def _crosses(piece: _Piece, box: Rect) -> bool:
         else:
             last = min(last, distance / step)
     return first <= last
-
-
-def _direction(chain: Sequence[Point], share: float) -> Point:
-    (x0, y0), (x1, y1) = point_at(chain, share - 0.01), point_at(chain, share + 0.01)
-    length = math.hypot(x1 - x0, y1 - y0)
-    return ((x1 - x0) / length, (y1 - y0) / length) if length > 0 else (1.0, 0.0)
 
 
 def around(position: Point, size: Point) -> Rect:

@@ -1,21 +1,25 @@
 """Layout of large graphs, by distance from the start.
 
-A node's column is its distance from the start in edges, so no edge runs forward over more than one column, and none
-needs a bend, which is what dot and Sugiyama spend their time on. Within a column, nodes are sorted by the mean position
-of their neighbours (Sugiyama, Tagawa and Toda 1981), in a few sweeps to and fro. Linear in nodes and edges, except for
+A node's column is its distance from the start in edges, so no edge runs forward over more than one column. An edge
+back over several columns bends in each of them, in a row of its own, so that it runs through no node. Within a column,
+nodes and bends are sorted by the mean position of their neighbours (Sugiyama, Tagawa and Toda 1981), in a few sweeps to
+and fro. The bends are bounded: if there are too many, edges that lead back to the same node share them from where they
+meet, and if there are too many still, the longest edges have none. So the work is linear in nodes and edges, except for
 the sorting.
 
 Coordinates and curves are computed from columns and rows in the same way for `sugiyama`: the columns get widths that
-leave space for the labels between them. An edge against the reading direction is drawn slightly below one in the
-reading direction, so that a pair of opposite edges stays two lines.
+leave space for the labels between them. Within a column a line is level, so it bends only where no node is. An edge
+against the reading direction is drawn slightly below one in the reading direction, so that a pair of opposite edges
+stays two lines.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import networkx as nx
 
@@ -28,22 +32,68 @@ _LABEL_MARGIN = 34.0
 _ROW_GAP = 18.0
 _LOOP_SPACE = 22.0
 _BACK_OFFSET = 9.0
+_BOW = 18.0  # how far an edge within a column leaves it, at least; and how far it stays from the next one
+_ARC_ROOM = 12.0
+_BEND_ROW = 18.0  # the distance of two lines in a column
+_MOST_BENDS = 8_000
 
 
-def place_by_layers(request: LayoutRequest) -> Placement:
-    """Lay a graph out in columns by distance from its start."""
+def place_by_layers(request: LayoutRequest, spread: float = 1.0) -> Placement:
+    """Lay a graph out in columns by distance from its start; `spread` widens the gaps."""
     column = _distances(request)
+    bends = _bends(request, column)
     columns: list[list[int]] = [[] for _ in range(1 + max(column.values()))]
-    for node in column:
-        columns[column[node]].append(node)
-    _sort_columns(columns, request, column)
-    distance = row_distance(request)
-    height = {
-        node: (position - (len(members) - 1) / 2) * distance
-        for members in columns
-        for position, node in enumerate(members)
-    }
-    return assemble(request, ColumnRows(column, height, {}))
+    for member in column:
+        columns[column[member]].append(member)
+    _sort_columns(columns, _pieces(request, bends), column)
+    return assemble(request, ColumnRows(column, _heights(columns, request, spread), bends), spread)
+
+
+def _bends(request: LayoutRequest, column: dict[int, int]) -> dict[EdgeKey, tuple[int, ...]]:
+    """Return the bends of the edges that lead back over several columns, and add their columns to `column`."""
+    back = [(source, target) for source, target, _, _ in request.edges if column[source] - column[target] > 1]
+    back.sort(key=lambda edge: (column[edge[0]] - column[edge[1]], edge))
+    spans = sum(column[source] - column[target] - 1 for source, target in back)
+    is_shared = spans > _MOST_BENDS
+    number = min(0, *column)
+    known: dict[tuple[EdgeKey | int, int], int] = {}  # bends by their edge, or by its target, and column
+    bends: dict[EdgeKey, tuple[int, ...]] = {}
+    for edge in back:
+        source, target = edge
+        owner = target if is_shared else edge
+        crossed = range(column[source] - 1, column[target], -1)
+        if len(known) + sum((owner, at) not in known for at in crossed) > _MOST_BENDS:
+            continue
+        route = []
+        for at in crossed:
+            if (owner, at) not in known:
+                number -= 1
+                known[owner, at] = number
+            route.append(known[owner, at])
+        bends[edge] = tuple(route)
+    column |= {bend: at for (_, at), bend in known.items()}
+    return bends
+
+
+def _pieces(request: LayoutRequest, bends: Mapping[EdgeKey, tuple[int, ...]]) -> set[EdgeKey]:
+    """Return the edges, each with bends as the pieces between them."""
+    pieces: set[EdgeKey] = set()
+    for source, target, _, _ in request.edges:
+        pieces |= set(pairwise((source, *bends.get((source, target), ()), target)))
+    return pieces
+
+
+def _heights(columns: Sequence[Sequence[int]], request: LayoutRequest, spread: float) -> dict[int, float]:
+    """Return the height of each node and bend: columns are centred, and a bend takes less room than a node."""
+    distance, nodes = row_distance(request), {node for node, _, _ in request.nodes}
+    height: dict[int, float] = {}
+    for members in columns:
+        room = [distance if member in nodes else spread * _BEND_ROW for member in members]
+        y = -sum(room) / 2
+        for member, its in zip(members, room, strict=True):
+            height[member] = y + its / 2
+            y += its
+    return height
 
 
 def _distances(request: LayoutRequest) -> dict[int, int]:
@@ -57,10 +107,10 @@ def _distances(request: LayoutRequest) -> dict[int, int]:
     return distance
 
 
-def _sort_columns(columns: Sequence[list[int]], request: LayoutRequest, column: Mapping[int, int]) -> None:
+def _sort_columns(columns: Sequence[list[int]], edges: Iterable[EdgeKey], column: Mapping[int, int]) -> None:
     before: defaultdict[int, list[int]] = defaultdict(list)
     after: defaultdict[int, list[int]] = defaultdict(list)
-    for source, target, _, _ in request.edges:
+    for source, target in sorted(edges):
         left, right = sorted((source, target), key=column.__getitem__)
         if column[left] + 1 == column[right]:
             before[right].append(left)
@@ -106,11 +156,18 @@ def row_distance(request: LayoutRequest) -> float:
     return tallest + _ROW_GAP + (_LOOP_SPACE if has_loop else 0.0)
 
 
-def assemble(request: LayoutRequest, rows: ColumnRows) -> Placement:
-    """Compute the placement of a graph whose columns and heights are known."""
-    centre = _column_centres(request, rows)
+def assemble(request: LayoutRequest, rows: ColumnRows, spread: float) -> Placement:
+    """Compute the placement of a graph whose columns and heights are known.
+
+    Args:
+        request: the graph.
+        rows: the columns and heights.
+        spread: by how much the gaps between columns are wider than necessary.
+    """
+    columns = _columns(request, rows, spread)
     boxes = {
-        node: Box(centre[rows.column[node]], rows.height[node], width, height) for node, width, height in request.nodes
+        node: Box(columns[rows.column[node]].centre, rows.height[node], width, height)
+        for node, width, height in request.nodes
     }
     curves: dict[EdgeKey, tuple[Point, ...]] = {}
     labels: dict[EdgeKey, Point] = {}
@@ -120,15 +177,33 @@ def assemble(request: LayoutRequest, rows: ColumnRows) -> Placement:
             curves[key] = loop(boxes[source])
             label = loop_label(boxes[source], label_height)
         else:
-            bends = [(centre[rows.column[bend]], rows.height[bend]) for bend in rows.bends.get(key, ())]
-            curves[key] = _curve(boxes[source], boxes[target], bends)
-            label = point_at(curves[key], _middle(len(bends) + 1))
+            bends = [(columns[rows.column[bend]], rows.height[bend]) for bend in rows.bends.get(key, ())]
+            ends = columns[rows.column[source]], columns[rows.column[target]]
+            curves[key], label = _curve(boxes[source], boxes[target], ends, bends)
         if label_width > 0:
             labels[key] = label
     return Placement({node: (box.x, box.y) for node, box in boxes.items()}, curves, labels)
 
 
-def _column_centres(request: LayoutRequest, rows: ColumnRows) -> list[float]:
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column: its middle, half of its width, and the widths of the gaps to its right and to its left."""
+
+    centre: float
+    half: float
+    gap: float
+    gap_before: float
+
+    @property
+    def left(self) -> float:
+        return self.centre - self.half
+
+    @property
+    def right(self) -> float:
+        return self.centre + self.half
+
+
+def _columns(request: LayoutRequest, rows: ColumnRows, spread: float) -> list[_Column]:
     count = 1 + max(rows.column.values())
     width = [0.0] * count
     gap = [_COLUMN_GAP] * count
@@ -139,11 +214,17 @@ def _column_centres(request: LayoutRequest, rows: ColumnRows) -> list[float]:
         if label_width > 0 and source != target:
             column = _label_column(source, target, rows)
             gap[column] = max(gap[column], label_width + _LABEL_MARGIN)
-    centres, x = [], 0.0
-    for column in range(count):
-        centres.append(x + width[column] / 2)
-        x += width[column] + gap[column]
-    return centres
+    for source, target, _, _ in request.edges:  # an arc within a column, in the gap before or after it
+        if source != target and rows.column[source] == rows.column[target]:
+            column = rows.column[source] - (rows.height[source] > rows.height[target])
+            gap[max(column, 0)] += _ARC_ROOM
+    columns, x, before = [], 0.0, spread * _COLUMN_GAP
+    for its_width, its_gap in zip(width, gap, strict=True):
+        after = spread * its_gap
+        columns.append(_Column(x + its_width / 2, its_width / 2, after, before))
+        x += its_width + after
+        before = after
+    return columns
 
 
 def _label_column(source: int, target: int, rows: ColumnRows) -> int:
@@ -153,17 +234,36 @@ def _label_column(source: int, target: int, rows: ColumnRows) -> int:
     return min(rows.column[points[first]], rows.column[points[min(first + 1, len(points) - 1)]])
 
 
-def _middle(segments: int) -> float:
-    return (segments // 2 + 0.5) / segments
+def _curve(
+    source: Box, target: Box, ends: tuple[_Column, _Column], bends: Sequence[tuple[_Column, float]]
+) -> tuple[tuple[Point, ...], Point]:
+    """Return the curve of an edge, and the place of its label, in the middle one of the gaps that it crosses.
 
-
-def _curve(source: Box, target: Box, bends: Sequence[Point]) -> tuple[Point, ...]:
-    if source.x == target.x:
-        return bow(source, target)
-    if source.x < target.x:
-        return through([source.right, *bends, target.left])
-    lowered = [(x, y + _BACK_OFFSET) for x, y in bends]
-    return through([_lower(source, -1), *lowered, _lower(target, 1)])
+    Args:
+        source: the box where it begins.
+        target: the box where it ends.
+        ends: their columns.
+        bends: the column and the height of each bend.
+    """
+    first, last = ends
+    if first is last:
+        border, gap = (first.right, first.gap) if source.y < target.y else (first.left, first.gap_before)
+        chain = bow(source, target, border, min(_BOW + abs(target.y - source.y) / 4, gap - _BOW))
+        return chain, point_at(chain, 0.5)
+    side = 1 if source.x < target.x else -1
+    lowered = 0.0 if side > 0 else _BACK_OFFSET
+    begin, end = (source.right, target.left) if side > 0 else (_lower(source, -1), _lower(target, 1))
+    points = [begin, (first.centre + side * first.half, begin[1])]
+    for column, height in bends:
+        points += [
+            (column.centre - side * column.half, height + lowered),
+            (column.centre + side * column.half, height + lowered),
+        ]
+    points += [(last.centre - side * last.half, end[1]), end]
+    chain = through(points)
+    middle = 2 * (len(bends) // 2)
+    (x0, y0), (x1, y1) = points[middle + 1], points[middle + 2]
+    return chain, ((x0 + x1) / 2, (y0 + y1) / 2)
 
 
 def _lower(box: Box, side: int) -> Point:

@@ -41,7 +41,11 @@ _SUGIYAMA_NODES = 500
 _SUGIYAMA_EDGES = 3_000
 _SUGIYAMA_WORK = 15_000
 
-_METHODS: Mapping[str, Callable[[LayoutRequest], Placement]] = {
+# Gaps are widened until at most this share of the labels has no room.
+_SPREADS = (1.0, 1.5, 2.25, 3.4)
+_SMALL, _HIDDEN_OF_SMALL, _HIDDEN = 60, 0.05, 0.25
+
+_METHODS: Mapping[str, Callable[[LayoutRequest, float], Placement]] = {
     "dot": place_by_dot,
     "sugiyama": place_by_sugiyama,
     "layered": place_by_layers,
@@ -83,19 +87,30 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
 
 
 def _laid_out(request: LayoutRequest, method: str) -> Placement:
-    return place_labels(request, _placed(request, _METHODS[method]))
+    """Place a graph and its labels; the gaps are widened while too many labels have no room."""
+    best = None
+    for spread in _SPREADS:
+        placement = place_labels(request, _placed(request, method, spread))
+        if best is None or len(placement.label_positions) > len(best.label_positions):
+            best = placement
+        hidden = 1 - len(best.label_positions) / max(1, sum(width > 0 for _, _, width, _ in request.edges))
+        if hidden <= (_HIDDEN_OF_SMALL if len(request.nodes) <= _SMALL else _HIDDEN):
+            break
+    assert best is not None
+    return best
 
 
-def _placed(request: LayoutRequest, place: Callable[[LayoutRequest], Placement]) -> Placement:
+def _placed(request: LayoutRequest, method: str, spread: float) -> Placement:
     """Place by a method that supports one direction only."""
     if not request.downwards:
-        return place(request)
-    turned = place(
+        return _METHODS[method](request, spread)
+    turned = _METHODS[method](
         replace(
             request,
             nodes=tuple((node, height, width) for node, width, height in request.nodes),
             edges=tuple((source, target, height, width) for source, target, width, height in request.edges),
-        )
+        ),
+        spread,
     )
     return Placement(
         {node: (y, x) for node, (x, y) in turned.positions.items()},

@@ -22,10 +22,10 @@ from app.graph.layout.layered import ColumnRows, assemble, row_distance
 from app.graph.layout.types import EdgeKey, LayoutRequest, Placement
 
 
-def place_by_sugiyama(request: LayoutRequest) -> Placement:
-    """Lay a graph out in layers, with bends where an edge crosses one."""
+def place_by_sugiyama(request: LayoutRequest, spread: float = 1.0) -> Placement:
+    """Lay a graph out in layers, with bends where an edge crosses one; `spread` widens the gaps."""
     if len(request.nodes) == 1:
-        return assemble(request, ColumnRows({request.start: 0}, {request.start: 0.0}, {}))
+        return assemble(request, ColumnRows({request.start: 0}, {request.start: 0.0}, {}), spread)
     index = {node: place for place, (node, _, _) in enumerate(request.nodes)}
     forward = acyclic_edges(request)
     distance = row_distance(request)
@@ -52,7 +52,7 @@ def place_by_sugiyama(request: LayoutRequest) -> Placement:
     for key, (source, target) in forward.items():
         route = routes.get((source, target), ())
         bends[key] = route if key == (source, target) else route[::-1]
-    return assemble(request, ColumnRows(column, height, bends))
+    return assemble(request, ColumnRows(column, height, bends), spread)
 
 
 def _routes(pieces: list[EdgeKey], nodes: set[int]) -> dict[EdgeKey, tuple[int, ...]]:
