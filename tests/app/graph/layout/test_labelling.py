@@ -161,7 +161,7 @@ def test_a_layout_of_many_labels_is_bounded():
 
 
 def test_a_mark_shows_its_label_when_it_is_pointed_at(qapp):
-    shown = drawing(PATTERNS["number"], ViewState(draws_all=True, method="layered"))
+    shown = drawing(PATTERNS["many words"], ViewState(draws_all=True, method="layered"))
     answer = lay_out(shown.request)
     assert answer.marks
     key = min(answer.marks)
