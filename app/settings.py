@@ -21,6 +21,7 @@ from app.storage import APPLICATION, UNREADABLE, read_limited, set_aside, write_
 _log = logging.getLogger(__name__)
 
 RECENT_FILES = 10
+RECENT_SERVERS = 8
 _SIZE_LIMIT = 1024 * 1024  # bytes
 
 ThemeChoice = Literal["system", "light", "dark"]
@@ -33,6 +34,7 @@ class Preferences(msgspec.Struct, forbid_unknown_fields=False):
         theme: a theme, or the desktop's.
         model: the spec of the model that a new window opens.
         recent: documents, the latest first.
+        servers: specs of servers to which the user attached, the latest first.
         geometry, splitters: Qt's own byte strings for the window and its splitters, by name.
         window_state: `maximised`, `full screen`, or empty.
         bottom_open: whether the bottom panel opens when it has something to show.
@@ -43,6 +45,7 @@ class Preferences(msgspec.Struct, forbid_unknown_fields=False):
     theme: ThemeChoice = "system"
     model: str = "shakespeare"
     recent: list[str] = []
+    servers: list[str] = []
     geometry: bytes = b""
     window_state: str = ""
     splitters: dict[str, bytes] = {}
@@ -92,6 +95,11 @@ class Settings:
         remaining = [name for name in self.preferences.recent if name != str(path)]
         if remaining != self.preferences.recent:
             self.change(recent=remaining)
+
+    def remember_server(self, spec: str) -> None:
+        """Move a server to the top of the recent ones."""
+        others = [other for other in self.preferences.servers if other != spec]
+        self.change(servers=[spec, *others][:RECENT_SERVERS])
 
     def _read(self) -> Preferences:
         try:

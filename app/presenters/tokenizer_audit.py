@@ -31,7 +31,7 @@ class TokenizerAudits(QObject):
         session.document.changed.connect(lambda _revision: self._outdate())
         session.decoding.model_opened.connect(self._outdate)
 
-    @command("run.audit", "Ctrl+R, A", place=(5, 2), icon="ph.magnifying-glass")
+    @command("run.audit", "Ctrl+R, A", place=(5, 3), icon="ph.magnifying-glass")
     def open(self) -> AuditDialog:
         """Open the dialog with the tokenizer of the loaded model, or bring the open one to the front."""
         return self._dialog.show()

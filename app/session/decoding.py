@@ -58,6 +58,8 @@ from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
 from engine.diagnosis.case import FailureCase
+from engine.servers.client import is_server_address
+from engine.servers.keys import remembered_key
 
 
 def share_request(
@@ -100,6 +102,8 @@ model busy for long. All other requests interleave with a run.
 """
 
 
+_MOVES = StepOnce | Take | Force | Back | GoTo | Restart
+
 Judge: TypeAlias = Callable[[DecodeView], str]
 """Called after a step of a run: returns why the run stops, "" to continue."""
 
@@ -110,6 +114,8 @@ class Decoding(QObject):
     Attributes:
         queries: requests that do not move the session.
         lists_tokens: returns whether the view after a step or a token of the user should list the allowed tokens.
+        may_open: returns whether the model of a document may be opened without asking: a file must not make the window
+            send a prompt and a key to any server.
 
     Signals:
         view_changed(DecodeView): the contents of the generation panes.
@@ -120,6 +126,7 @@ class Decoding(QObject):
         model_opened(): the requested model is in use now.
         model_failed(spec, sentence): a model did not load; the old one stays in use.
         model_differs(name): the document was made with another model of this name.
+        server_named(spec): a document was opened that was made with a server to which the user never attached.
         tokenizer_differs(name): the document was made with another tokenizer than that of this model.
         pipeline_refused(PipelineRefused): requested stages do not fit; the active ones stay.
         failed(Failed): a job hit a bug.
@@ -133,6 +140,7 @@ class Decoding(QObject):
     model_opened = Signal()
     model_failed = Signal(str, str)
     model_differs = Signal(str)
+    server_named = Signal(str)
     tokenizer_differs = Signal(str)
     pipeline_refused = Signal(PipelineRefused)
     failed = Signal(Failed)
@@ -158,6 +166,7 @@ class Decoding(QObject):
         group.failed.connect(self._on_failed)
         group.refused.connect(self._on_refused)
         self.lists_tokens: Callable[[], bool] = bool
+        self.may_open: Callable[[str], bool] = lambda spec: not is_server_address(spec)
         self.queries = DecodeQueries(document, group, lambda: self._view, self)
         document.replaced.connect(self._take_document)
 
@@ -200,8 +209,17 @@ class Decoding(QObject):
         """Load a model; cancels one that is still loading."""
         self._group.cancel(lambda request: isinstance(request, OpenModel))
         self._spec = spec
-        asked = self._group.ask(OpenModel(spec), self).then(partial(self._drop_unrestored, spec)).then(self._show)
+        asked = (
+            self._group.ask(OpenModel(spec, remembered_key(spec)), self)
+            .then(partial(self._drop_unrestored, spec))
+            .then(self._show)
+        )
         asked.then(partial(self._on_opened, spec)).lost(partial(self._on_model_lost, spec))
+
+    def cancel_waiting(self) -> None:
+        """Cancel a step or a move that waits for a server; steps that were taken stay."""
+        if self._view.model is not None and self._view.model.waits:
+            self._group.cancel(lambda request: isinstance(request, _MOVES))
 
     def cancel_model(self) -> None:
         """Cancel loading and keep the current model."""
@@ -441,8 +459,12 @@ class Decoding(QObject):
         self._view = replace(view_of(content), model=self._view.model)  # drop everything of the old document
         self.view_changed.emit(self._view)
         self._begin()
-        if content.model.spec and content.model.spec != self._spec:
-            self.open_model(content.model.spec)
+        spec = content.model.spec
+        if spec and spec != self._spec:
+            if self.may_open(spec):
+                self.open_model(spec)
+            else:
+                self.server_named.emit(spec)
 
     def _withdraw_run_end(self) -> None:
         if self._shows_run_end:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from app.catalogue import ui_text
-from app.jobs import JobGroup, PendingAnswer
+from app.jobs import JobGroup, Loss, PendingAnswer
 from app.workers.protocol import Failed, Progress, WorkerRequest
 from app.workers.requests.engines import (
     CheckedServer,
@@ -23,6 +24,7 @@ from app.workers.requests.engines import (
     MasksAnswer,
     SmallestAnswer,
 )
+from app.workers.requests.servers import IdentifyServer, KeepServerKey, ServerAnswer
 
 A = TypeVar("A")
 
@@ -37,6 +39,7 @@ class Engines(QObject):
         fuzzed(FuzzAnswer), fuzz_progressed(Progress): the comparison of a schema with `jsonschema`.
         masks_compared(MasksAnswer), masks_progressed(Progress): where the masks of engines differ.
         server_checked(CheckedServer), server_check_progressed(Progress): what is known of a server so far, and its end.
+        identified(ServerAnswer): what a server says of itself.
         failed(Failed): a job hit a bug.
     """
 
@@ -51,6 +54,7 @@ class Engines(QObject):
     masks_progressed = Signal(Progress)
     server_checked = Signal(CheckedServer)
     server_check_progressed = Signal(Progress)
+    identified = Signal(ServerAnswer)
     failed = Signal(Failed)
 
     def __init__(self, group: JobGroup, parent: QObject) -> None:
@@ -107,6 +111,22 @@ class Engines(QObject):
     def cancel_server_check(self) -> None:
         """Cancel the check of a server."""
         self._cancel(CheckServer)
+
+    def identify_server(self, request: IdentifyServer) -> None:
+        """Request what a server says of itself; replaces an older request."""
+        self.cancel_identification()
+        lost = ServerAnswer(request, error=ui_text("session.lost.engines"))
+        asked = self._group.ask(request, self).then(self.identified.emit)
+        asked.lost(lambda loss: None if loss.cause is Loss.CANCELLED else self.identified.emit(lost))
+
+    def cancel_identification(self) -> None:
+        """Cancel asking a server what it is."""
+        self._cancel(IdentifyServer)
+
+    def keep_key(self, request: KeepServerKey, report: Callable[[str], object]) -> None:
+        """Request that a key is kept in the keyring; report why if it is not, else an empty text."""
+        asked = self._group.ask(request, self).then(lambda kept: report(kept.error))
+        asked.lost(lambda _lost: report(ui_text("session.lost.engines")))
 
     def _cancel(self, kind: type) -> None:
         self._group.cancel(lambda request: isinstance(request, kind))

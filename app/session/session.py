@@ -270,6 +270,7 @@ class Session(QObject):
     def cancel_background(self) -> None:
         """Cancel the run and all activities that the user waits for."""
         self.decoding.pause()
+        self.decoding.cancel_waiting()
         self.compiling.cancel()
         if self._is_reading_for_long:
             self.decoding.cancel_grammar()

@@ -23,6 +23,7 @@ from app.presenters.log_replay import LogReplay
 from app.presenters.output_check import OutputCheck
 from app.presenters.reduction import Reductions
 from app.presenters.schema_fuzz import SchemaFuzz
+from app.presenters.server_attachment import ServerAttachment
 from app.presenters.server_check import ServerChecks
 from app.presenters.tokenizer_audit import TokenizerAudits
 from app.session import Notification, Session
@@ -104,20 +105,13 @@ class MainWindow(QMainWindow):
         self.screen_reader = ScreenReader(session, self)
         self.status_line = StatusLine()
         self.model_menu = ModelMenu(self.toolbar, self.commands, session, settings, self)
+        self.attachment = ServerAttachment(session, settings, self.model_menu.open, self)
         ModelOffer(session, self.panes.generation, self.model_menu.open, self)
         self.notation_menu = NotationMenu(self.commands, self.toolbar, self.panes.editor, session, self.files, self)
         self.target_menu = TargetMenu(self.commands, self.toolbar, self.panes.editor, session, self)
         self._build()
         self._connect_signals()
-        for owner in (
-            *(self.files, self.sharing, self.exporting, self.output_check, self.failure_intake, self.tour),
-            *(self.tokenizer_audits, self.reductions, self.grammar_edits, self.log_replay, self.server_checks),
-        ):
-            self.commands.add(owner)
-        self.commands.add(self.schema_fuzz, session.document.changed, session.document.replaced)
-        self.commands.add(FocusCommands(self.panes, self))
-        self.commands.add(self.dock_layout, self.dock_layout.bottom_toggled)
-        self.commands.add(self, theme.themes.changed)
+        self._add_commands()
         for make in presenters:
             make(self)
         Drops(self.files.open_dropped, self, *(edit.viewport() for edit in self.findChildren(QPlainTextEdit)))
@@ -239,6 +233,18 @@ class MainWindow(QMainWindow):
     def reveal(self, pane: QWidget) -> None:
         """Show a pane, or a page in one, and give it the focus."""
         self.dock_layout.reveal(pane)
+
+    def _add_commands(self) -> None:
+        for owner in (self.files, self.sharing, self.exporting, self.output_check, self.failure_intake, self.tour):
+            self.commands.add(owner)
+        for handler in (self.attachment, self.tokenizer_audits, self.reductions, self.grammar_edits, self.log_replay):
+            self.commands.add(handler)
+        self.commands.add(self.server_checks)
+        document = self.session.document
+        self.commands.add(self.schema_fuzz, document.changed, document.replaced)
+        self.commands.add(FocusCommands(self.panes, self))
+        self.commands.add(self.dock_layout, self.dock_layout.bottom_toggled)
+        self.commands.add(self, theme.themes.changed)
 
     def _connect_signals(self) -> None:
         session, document = self.session, self.session.document

@@ -25,6 +25,7 @@ from app.workers.requests.decode import DecodeView
 from engine.decoding.values import Finish, Position
 
 _TITLE = "Records"  # of `BYTE_MODEL`
+_SERVERS = 4  # in the menu
 
 
 class ModelOffer(QObject):
@@ -110,6 +111,12 @@ class ModelMenu(QObject):
         menu.addAction(ui_text("window.model.open_llama_cpp"), partial(self._choose_gguf, "llama.cpp:"))
         menu.addAction(ui_text("window.model.open_hub"), self._choose_id)
         menu.addAction(ui_text("window.model.open_tokenizer"), self._choose_tokenizer)
+        menu.addSeparator()
+        for spec in self._settings.preferences.servers[:_SERVERS]:
+            action = menu.addAction(plain_text(spec), partial(self.open, spec))
+            action.setCheckable(True)
+            action.setChecked(served is not None and served.spec == spec)
+        menu.addAction(self._commands["run.attach"])
         menu.addSeparator()
         menu.addAction(self._commands["run.audit"])
         if self._decoding.model_is_loading:

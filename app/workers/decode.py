@@ -82,6 +82,7 @@ from engine.decoding.stage_texts import stage_title
 from engine.decoding.values import DEFAULT_MAX_TOKENS, ArchivedBranch, Chat, Finish, Position, SamplerSettings, Trace
 from engine.models import load_model
 from engine.models.source import cancelled_by
+from engine.servers.keys import remember_key
 from engine.source import CancelledError, CancelToken, EngineError
 from engine.vocabulary import VocabularyError
 
@@ -206,6 +207,8 @@ class DecodeHandler(Handler):
     @handles_in_thread(OpenModel)
     def _open_model(self, request: OpenModel, job: Job) -> Callable[[], DecodeView]:
         try:
+            if request.key:
+                remember_key(request.spec, request.key)
             model = self._loader(request.spec, job.cancel)
         except CancelledError:
             raise

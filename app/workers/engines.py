@@ -34,6 +34,7 @@ from app.workers.requests.engines import (
     SmallestAnswer,
 )
 from app.workers.requests.equivalence import CompareGrammars, GrammarsAnswer
+from app.workers.servers import ServerHandler
 from engine.analysis.equivalence import compare_languages
 from engine.compile import compile_grammar
 from engine.diagnosis.case import RequestConstraint
@@ -68,7 +69,7 @@ class EnginesHandler(Handler):
     """Asks installed engines and servers."""
 
     def __init__(self) -> None:
-        super().__init__(EngineMasksHandler())
+        super().__init__(EngineMasksHandler(), ServerHandler())
         # By default, multiprocessing lets no daemon start a process, since nobody would join it: `PeerProcess` does.
         multiprocessing.current_process().daemon = False
 

@@ -53,6 +53,7 @@ from engine.matching import Matcher
 from engine.matching.byte_descriptions import byte_name, byte_prose
 from engine.matching.explanation import Explanation, Reason
 from engine.matching.token_groups import token_groups
+from engine.models.source import WaitingSource
 from engine.models.text_encoder import text_encoder_of
 from engine.models.uniform import UniformSource
 from engine.source import CancelledError, EngineError, GrammarError, LimitExceededError
@@ -342,6 +343,7 @@ def summary_of(model: LogitSource, spec: str) -> ModelSummary:
         fingerprint=model.fingerprint,
         vocabulary_fingerprint=vocabulary.fingerprint,
         is_tokenizer=isinstance(model, UniformSource),
+        waits=isinstance(model, WaitingSource),
     )
 
 

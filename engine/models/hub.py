@@ -67,6 +67,18 @@ def cached_folder(repository: str) -> Path | None:
     return folder if complete else None
 
 
+def cached_tokenizer(repository: str) -> Path | None:
+    """Return the tokenizer of a Hub model in the Hub's cache; None if it is not there, or if the name is no Hub id."""
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        found = try_to_load_from_cache(repository, "tokenizer.json")
+    except HFValidationError:
+        return None
+    return Path(found).parent if isinstance(found, str) else None
+
+
 def _fetch_error(repository: str, result: ChildResult) -> ModelError:
     output = result.output
     if "GatedRepoError" in output:

@@ -20,8 +20,9 @@ from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
+from numpy.typing import NDArray
 
-from engine.models.source import Logits, Message, ModelError
+from engine.models.source import DrawSettings, Logits, Message, ModelError
 from engine.servers import KINDS, BrokenConnectionError, ServerClient, ServerError, ServerIdentity, identify
 from engine.servers.served_model import NextTokens, ServedModel, ServesModel
 from engine.source import CancelToken
@@ -83,6 +84,31 @@ class ServerSource:
         """See `LogitSource`."""
         return self._ask(lambda: self._served.encode_chat(messages, assistant_prefix))
 
+    @property
+    def most_priced(self) -> int:
+        """See `PricesTokens`."""
+        return self._served.most_priced
+
+    def price(self, ids: Sequence[int], token_ids: Sequence[int]) -> Logits:
+        """See `PricesTokens`."""
+        answer = self._ask(lambda: self._served.prices(ids, token_ids))
+        row = self._row(answer)
+        if answer.is_whole:  # whoever asks again gets all of it
+            self._logits_by_ids.discard(tuple(ids))
+            self._logits_by_ids.get(tuple(ids), lambda: row)
+        return row[np.array(token_ids, np.int64)]
+
+    def draw(self, ids: Sequence[int], allowed: NDArray[np.bool_], settings: DrawSettings) -> int:
+        """Let the server draw; see `DrawsTokens`."""
+        filters: dict[str, float] = {"temperature": settings.temperature}
+        if settings.top_k:
+            filters["top_k"] = settings.top_k
+        if settings.top_p < 1:
+            filters["top_p"] = settings.top_p
+        if settings.min_p > 0:
+            filters["min_p"] = settings.min_p
+        return self._ask(lambda: self._served.draw(ids, allowed, {**filters, "seed": settings.seed}))
+
     def clear_cache(self) -> None:
         """Clear the cache, so that the next calls can be timed."""
         self._logits_by_ids.clear()
@@ -96,7 +122,9 @@ class ServerSource:
     def _asked_logits(self, ids: list[int]) -> Logits:
         if self.context_length is not None and len(ids) > self.context_length:
             raise ModelError("errors.models.context", tokens=len(ids), name=self.name, limit=self.context_length)
-        answer = self._ask(lambda: self._served.prices(ids, ()))
+        return self._row(self._ask(lambda: self._served.next_tokens(ids)))
+
+    def _row(self, answer: NextTokens) -> Logits:
         logits = np.full(self.width, -np.inf if answer.is_whole else np.nan, dtype=np.float32)
         logits[answer.ids] = answer.log_probabilities
         logits.setflags(write=False)

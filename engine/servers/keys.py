@@ -1,7 +1,7 @@
-"""The keys of servers: from an environment variable, or from the keyring of the system, and from nowhere else.
+"""The keys of servers: typed by the user, from an environment variable, or from the keyring of the system.
 
-A key is in no document, log, export or bundle: it is kept in the keyring if the user asks for it, under the address of
-the server, or not at all.
+A key is in no document, log, export or bundle. One that was typed stays in the memory of this process; it is kept in
+the keyring if the user asks for it, under the address of the server.
 """
 
 from __future__ import annotations
@@ -14,10 +14,31 @@ from engine.servers.client import ServerError, server_address
 KEY_VARIABLE: Final = "TURNSTILE_SERVER_KEY"
 """The environment variable of the key of any server."""
 _SERVICE: Final = "turnstile"
+_typed: dict[str, str] = {}
+
+
+def remember_key(address: str, key: str) -> None:
+    """Remember a key that the user typed, while this process runs; an empty one is forgotten.
+
+    Raises:
+        ServerError: the address is not one of HTTP.
+    """
+    if key:
+        _typed[server_address(address)] = key
+    else:
+        _typed.pop(server_address(address), None)
+
+
+def remembered_key(address: str) -> str:
+    """Return the key that was remembered for a server; empty if none was, or if the address is not one of HTTP."""
+    try:
+        return _typed.get(server_address(address), "")
+    except ServerError:
+        return ""
 
 
 def key_of(address: str, *, variable: str = KEY_VARIABLE) -> str:
-    """Return the key of a server: that of the environment variable, else that of the keyring, else an empty text.
+    """Return the key of a server: a remembered one, else that of the environment variable or of the keyring; or "".
 
     A system without a keyring has no keys.
 
@@ -28,7 +49,7 @@ def key_of(address: str, *, variable: str = KEY_VARIABLE) -> str:
     Raises:
         ServerError: the address is not one of HTTP.
     """
-    if key := os.environ.get(variable, ""):
+    if key := remembered_key(address) or os.environ.get(variable, ""):
         return key
     import keyring  # looks for the keyring of the system: only for those who ask a server
     from keyring.errors import KeyringError

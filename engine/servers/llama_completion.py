@@ -27,9 +27,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.servers.client import ServerClient, ServerError, UnreadableReplyError
+from engine.servers.client import ServerClient, UnreadableReplyError
 from engine.servers.identity import ServerIdentity
-from engine.servers.served_model import NextTokens, checked_tokens
+from engine.servers.served_model import NextTokens, checked_draw, listed_tokens
 from engine.vocabulary import Vocabulary
 
 MOST_LISTED: Final = 500
@@ -37,7 +37,6 @@ MOST_LISTED: Final = 500
 
 _ALL: Final = 10_000_000  # more tokens than any vocabulary has: the server lists all
 _FIELDS: Final = ("tokens", "completion_probabilities", "timings/cache_n")
-_LEAST_LOG: Final = -1e30  # the server writes the lowest float in place of minus infinity
 _NAMES_AT_ONCE: Final = 256
 _BIAS: Final = 10_000.0  # makes a token certain, whatever the temperature
 _FLAT: Final = 100.0  # a temperature at which no allowed token has a probability that rounds to 0
@@ -110,10 +109,8 @@ class LlamaModel:
         banned = np.flatnonzero(~allowed[: self.vocabulary.size]).tolist()
         filters = [name for name in sampler if name != "seed"]
         biases = [[token_id, False] for token_id in banned]
-        drawn = self._answer(ids, 0, **sampler, samplers=filters, logit_bias=biases).tokens
-        if len(drawn) != 1 or not (0 <= drawn[0] < allowed.shape[0] and allowed[drawn[0]]):
-            raise ServerError("errors.servers.mask_ignored", address=self._client.address, ids=drawn)
-        return drawn[0]
+        answer = self._answer(ids, 0, **sampler, samplers=filters, logit_bias=biases)
+        return checked_draw(answer.tokens, allowed, self._client.address)
 
     def encode(self, text: str) -> list[int]:
         """See `ServedModel`."""
@@ -133,13 +130,9 @@ class LlamaModel:
         return self.encode(prompt + assistant_prefix)
 
     def _listed(self, ids: Sequence[int], count: int) -> NextTokens:
-        answer = self._distribution(ids, count)
-        tokens = answer.listed
-        found = np.fromiter((one.id for one in tokens), np.int64, len(tokens))
-        logs = np.fromiter((_LEAST_LOG if one.logprob is None else one.logprob for one in tokens), np.float64)
-        logs[logs <= _LEAST_LOG] = -np.inf
-        size = self.vocabulary.size
-        return NextTokens(checked_tokens(found, size), logs.astype(np.float32), count >= size, answer.reused)
+        answer, size = self._distribution(ids, count), self.vocabulary.size
+        priced = [(one.id, one.logprob) for one in answer.listed]
+        return listed_tokens(priced, size, answer.reused, is_whole=count >= size)
 
     def _distribution(self, ids: Sequence[int], count: int, **more: Any) -> _Completion:
         """Return the answer with the best tokens after some ids; see `_answer`.

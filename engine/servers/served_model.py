@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from engine.servers.client import ServerClient, ServerError
 from engine.servers.identity import ServerIdentity
 from engine.vocabulary import Vocabulary
+
+_LEAST_LOG: Final = -1e30  # some servers write the lowest float in place of minus infinity
+_SAMPLE: Final = "The quick brown fox, 1234567890 ünï 日本\n  return {};"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +33,11 @@ class NextTokens:
     log_probabilities: NDArray[np.float32]
     is_whole: bool
     reused: int | None = None
+
+    def only(self, token_ids: Sequence[int]) -> NextTokens:
+        """Return those of some tokens that are listed."""
+        kept = np.isin(self.ids, np.array(token_ids, np.int64))
+        return NextTokens(self.ids[kept], self.log_probabilities[kept], self.is_whole, self.reused)
 
 
 class ServedModel(Protocol):
@@ -118,13 +126,57 @@ class ServesModel(Protocol):
         ...
 
 
-def checked_tokens(ids: NDArray[np.int64], width: int) -> NDArray[np.int64]:
-    """Return ids of an answer.
+def listed_tokens(
+    priced: Sequence[tuple[int, float | None]], width: int, reused: int | None = None, *, is_whole: bool = False
+) -> NextTokens:
+    """Return the tokens of an answer.
+
+    Args:
+        priced: pairs of an id and its log-probability; None or a number below any other for minus infinity.
+        width: the size of the vocabulary.
+        reused: see `NextTokens`.
+        is_whole: see `NextTokens`.
 
     Raises:
-        ServerError: one is outside the vocabulary.
+        ServerError: an id is outside the vocabulary.
     """
+    ids = np.fromiter((token_id for token_id, _ in priced), np.int64, len(priced))
     outside = ids[(ids < 0) | (ids >= width)]
     if outside.shape[0]:
         raise ServerError("errors.servers.other_vocabulary", id=int(outside[0]), width=width)
-    return ids
+    prices = np.fromiter((_LEAST_LOG if price is None else price for _, price in priced), np.float64, len(priced))
+    prices[prices <= _LEAST_LOG] = -np.inf
+    return NextTokens(ids, prices.astype(np.float32), is_whole, reused)
+
+
+def checked_draw(drawn: Sequence[int], allowed: NDArray[np.bool_], address: str) -> int:
+    """Return the one token that a server drew under a mask.
+
+    Args:
+        drawn: the ids of the answer.
+        allowed: the mask.
+        address: the address of the server.
+
+    Raises:
+        ServerError: it is not allowed, or is not one token.
+    """
+    if len(drawn) != 1 or not (0 <= drawn[0] < allowed.shape[0] and allowed[drawn[0]]):
+        raise ServerError("errors.servers.mask_ignored", address=address, ids=list(drawn))
+    return drawn[0]
+
+
+def check_tokenizer(vocabulary: Vocabulary, encode: Callable[[str], Sequence[int]]) -> None:
+    """Check a tokenizer of this machine with a text that a server tokenises.
+
+    Args:
+        vocabulary: the vocabulary of the tokenizer.
+        encode: tokenises a text on the server, without special tokens.
+
+    Raises:
+        ServerError: the ids of the server spell another text here.
+    """
+    spelt = b""
+    for token_id in encode(_SAMPLE):
+        spelt += (vocabulary.token_bytes(token_id) if 0 <= token_id < vocabulary.size else None) or b"?"
+    if spelt.removeprefix(b" ") != _SAMPLE.encode():
+        raise ServerError("errors.servers.other_tokenizer", text=spelt.decode(errors="replace"))

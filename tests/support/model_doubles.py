@@ -9,8 +9,10 @@ from partial_source import DrawingSource, PartialSource
 from tiny_gguf import CONTROL, END_IDS, token_bytes
 
 from app.workers.decode import DecodeHandler
+from engine.models import load_model
 from engine.models.source import LogitSource, ModelError
 from engine.models.uniform import UniformSource
+from engine.servers.client import is_server_address
 from engine.source import CancelledError, CancelToken
 from engine.vocabulary import Vocabulary
 
@@ -27,11 +29,13 @@ def load(spec: str, cancel: CancelToken) -> LogitSource:
     """Load a model by what a test needs of it.
 
     `letters`, `endless` (no EOS), `slow` (until cancelled), `stubborn` (until killed), `broken`, `partial` (lists five
-    tokens), `drawing` (and draws), `tiny` (the vocabulary of the model that llama.cpp serves in tests), or a tag that
-    is a token of the model, too.
+    tokens), `drawing` (and draws), `tiny` (the vocabulary of the model that llama.cpp serves in tests), a tag that is a
+    token of the model, too, or the address of a server.
     """
     if spec in ("partial", "drawing"):
         return (DrawingSource if spec == "drawing" else PartialSource)(letters(spec.title()))
+    if is_server_address(spec):
+        return load_model(spec, cancel=cancel)
     if spec == "broken":
         raise ModelError("errors.models.silent_pip")
     if spec == "slow":

@@ -191,7 +191,7 @@ class RunCommands(QObject):
         if not self.record_refusal:
             self._session.decoding.follow_record()
 
-    @command("run.cancel", "Esc", place=(5, 3), icon="ph.x")
+    @command("run.cancel", "Esc", place=(5, 4), icon="ph.x")
     def _cancel(self) -> None:
         self._session.cancel_background()
 

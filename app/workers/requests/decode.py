@@ -50,9 +50,14 @@ class SessionRequest(WorkerRequest[A]):
 
 @dataclass(frozen=True, slots=True)
 class OpenModel(SessionRequest["DecodeView"]):
-    """Load a model; the current one stays in use until it is ready."""
+    """Load a model; the current one stays in use until it is ready.
+
+    Attributes:
+        key: the key that the user typed for a server; empty for none.
+    """
 
     spec: str
+    key: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +237,7 @@ class ModelSummary:
 
     Attributes:
         is_tokenizer: whether it is a tokenizer alone, so that there are no model probabilities.
+        waits: whether its answers come from another process, and waiting for them can be cancelled.
     """
 
     name: str
@@ -242,6 +248,7 @@ class ModelSummary:
     fingerprint: str
     vocabulary_fingerprint: str
     is_tokenizer: bool = False
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from engine.models.hub import cached_folder
+from engine.models.hub import cached_tokenizer
 from engine.models.server_source import attach
 from engine.models.source import LogitSource, ModelError, ModelInfo
 from engine.servers import ServerClient, ServerError, ServerIdentity
@@ -48,16 +48,26 @@ class _Servers:
             return None
 
 
-def _vocabulary(tokenizer: str, identity: ServerIdentity) -> Vocabulary:
-    """Return the vocabulary of the tokenizer that the user named, else of the model's files on this machine.
+def find_tokenizer(identity: ServerIdentity, name: str = "") -> Path | None:
+    """Return the file or folder of the tokenizer of a server's model on this machine; None if there is none.
+
+    Args:
+        identity: what the server says of itself.
+        name: the path or the Hub id that the user gave; empty to search by the names that the server gives.
+    """
+    names = (name,) if name else (identity.model_path, identity.model)
+    return next((found for one in names if (found := _tokenizer_path(one)) is not None), None)
+
+
+def _vocabulary(name: str, identity: ServerIdentity) -> Vocabulary:
+    """Return the vocabulary of `find_tokenizer`.
 
     Raises:
         ModelError: there is none, or it cannot be read.
     """
-    candidates = (tokenizer,) if tokenizer else (identity.model_path, identity.model)
-    path = next((found for name in candidates if (found := _tokenizer_path(name)) is not None), None)
-    if path is None and tokenizer:
-        raise ModelError("errors.models.no_tokenizer", path=tokenizer)
+    path = find_tokenizer(identity, name)
+    if path is None and name:
+        raise ModelError("errors.models.no_tokenizer", path=name)
     if path is None:
         raise ModelError("errors.servers.needs_tokenizer", model=identity.model)
     try:
@@ -71,7 +81,7 @@ def _tokenizer_path(name: str) -> Path | None:
     if not name:
         return None
     path = Path(name).expanduser()
-    return path if path.exists() else cached_folder(name)
+    return path if path.exists() else cached_tokenizer(name)
 
 
 SOURCE = _Servers()

@@ -46,7 +46,7 @@ class LlamaServer:
         props = answer_of(client, "/props")
         if not isinstance(props, dict) or "default_generation_settings" not in props:
             return None
-        listed = listed_models(client)
+        build, listed = str(props.get("build_info", "")), listed_models(client)
         models = tuple(str(one["id"]) for one in listed)
         meta = listed[0].get("meta") if listed else None
         meta = meta if isinstance(meta, dict) else {}
@@ -56,7 +56,7 @@ class LlamaServer:
         template = props.get("chat_template")
         return ServerIdentity(
             "llama-server",
-            str(props.get("build_info", "")),
+            "" if build.endswith("unknown") else build,  # of a build outside of git
             models[0] if models else "",
             models,
             CAPABILITIES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.servers.client import ServerClient
+from engine.servers.client import ServerClient, ServerError
 from engine.servers.identity import (
     Distribution,
     MaskOrder,
@@ -11,6 +11,9 @@ from engine.servers.identity import (
     answer_of,
     listed_models,
 )
+from engine.servers.served_model import ServedModel
+from engine.servers.sglang_generate import SGLangModel
+from engine.vocabulary import Vocabulary
 
 CAPABILITIES = ServerCapabilities(
     Distribution.TOP,
@@ -30,6 +33,7 @@ class SGLang:
     """The kind of SGLang; for the attributes see `ServerKind`."""
 
     title = "SGLang"
+    needs_tokenizer = True
 
     def identify(self, client: ServerClient) -> ServerIdentity | None:
         """See `ServerKind`: its models are owned by `sglang`."""
@@ -49,6 +53,12 @@ class SGLang:
             context_length=context if isinstance(context, int) else None,
             model_path=str(about.get("model_path", "")),
         )
+
+    def model(self, client: ServerClient, identity: ServerIdentity, vocabulary: Vocabulary | None) -> ServedModel:
+        """Return the model with the vocabulary of a tokenizer; see `ServesModel`."""
+        if vocabulary is None:
+            raise ServerError("errors.servers.needs_tokenizer", model=identity.model)
+        return SGLangModel(client, identity, vocabulary)
 
 
 SERVER = SGLang()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.servers.client import ServerClient
+from engine.servers.client import ServerClient, ServerError
 from engine.servers.identity import (
     Distribution,
     MaskOrder,
@@ -11,7 +11,9 @@ from engine.servers.identity import (
     answer_of,
     listed_models,
 )
+from engine.servers.served_model import ServedModel
 from engine.servers.server_mask import ServerMaskReader
+from engine.servers.vllm_completion import VllmModel
 from engine.servers.vllm_mask import VllmMaskReader
 from engine.vocabulary import Vocabulary
 
@@ -33,6 +35,7 @@ class Vllm:
     """The kind of vLLM; for the attributes see `ServerKind`."""
 
     title = "vLLM"
+    needs_tokenizer = True
 
     def identify(self, client: ServerClient) -> ServerIdentity | None:
         """See `ServerKind`: its models are owned by `vllm`."""
@@ -55,6 +58,12 @@ class Vllm:
     def mask_reader(self, client: ServerClient, identity: ServerIdentity, vocabulary: Vocabulary) -> ServerMaskReader:
         """Return the reader of its masks; see `ShowsMask`."""
         return VllmMaskReader(client, identity, vocabulary)
+
+    def model(self, client: ServerClient, identity: ServerIdentity, vocabulary: Vocabulary | None) -> ServedModel:
+        """Return the model with the vocabulary of a tokenizer; see `ServesModel`."""
+        if vocabulary is None:
+            raise ServerError("errors.servers.needs_tokenizer", model=identity.model)
+        return VllmModel(client, identity, vocabulary)
 
 
 SERVER = Vllm()

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QMenuBar, QWidget
 import app.window.main_window  # noqa: F401 - declares all commands
 from app.catalogue import ui_text
 from app.commands import MENUS, Commands
+from app.dialogs.attach_dialog import AttachDialog
 from app.dialogs.audit_dialog import AuditDialog
 from app.dialogs.equivalence_dialog import EquivalenceDialog
 from app.dialogs.export_dialog import ExportDialog
@@ -44,9 +45,12 @@ from app.workers.requests.equivalence import CompareGrammars, GrammarsAnswer
 from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
 from app.workers.requests.judge import ConvertRequest
 from app.workers.requests.scoring import ScoreAnswer, ScoreOutput, ScoreRow
+from app.workers.requests.servers import IdentifyServer, ServerAnswer
 from engine.analysis.equivalence import compare_languages
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.verdicts.replay import TokenSource, replay_text
+from engine.servers import ServerCapabilities, ServerIdentity
+from engine.servers.kinds import llama_server, vllm
 from engine.source import CancelToken, Span
 from engine.vocabulary import Vocabulary
 from tests.app.snapshots.making import GBNF, POLL_MS, SCHEMA, State, pictured, settled, shown
@@ -184,6 +188,22 @@ def checked_page(page: str) -> QWidget:
             EngineRow("outlines-core", "0.2.11", "refused: ValueError: not supported", None, False),
         )
         dialog.show_engines(EnginesAnswer(CompareEngines(request, question), engines, len(WROTE)))
+    return settled(dialog)
+
+
+def attaching(address: str, version: str, capabilities: ServerCapabilities, *, lacks_tokenizer: bool) -> QWidget:
+    """A server that answered, before its model is opened."""
+    identity = ServerIdentity("a kind", version, "org/model", ("org/model",), capabilities, context_length=4096)
+    dialog = AttachDialog([address])
+    dialog.ask_button.click()
+    answer = ServerAnswer(
+        IdentifyServer(address),
+        identity,
+        "llama-server" if not lacks_tokenizer else "vLLM",
+        can_step=True,
+        lacks_tokenizer=lacks_tokenizer,
+    )
+    dialog.show_answer(answer)
     return settled(dialog)
 
 
@@ -343,6 +363,12 @@ STATES: dict[str, State] = {
     "check-scores": lambda: checked_page("scores"),
     "check-engines": lambda: checked_page("engines"),
     "audit-faults": audited,
+    "attach-local": partial(
+        attaching, "http://127.0.0.1:8080", "b11549-0", llama_server.CAPABILITIES, lacks_tokenizer=False
+    ),
+    "attach-remote": partial(
+        attaching, "https://models.example.org", "0.33.0", vllm.CAPABILITIES, lacks_tokenizer=True
+    ),
     "reduce-found": reduced,
     "check-error": lambda: checked(CUT_OFF, error="Token ids need a model: choose one, or a tokenizer alone"),
     "gallery-nothing": lambda: gallery("zzz"),

@@ -1,0 +1,113 @@
+"""The model of a vLLM server, by its route `/v1/completions` (read in the sources of 0.33, not run).
+
+Log-probabilities are taken after the grammar of a request, so steps are asked for without one: then they are the
+model's own. The server lists the best 20 tokens by default, prices up to 128 named tokens (`logprob_token_ids`), and
+draws under a mask (`allowed_token_ids`). It has no list of its tokens, so the vocabulary is that of a tokenizer here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.servers.client import ServerClient, ServerError, UnreadableReplyError
+from engine.servers.identity import ServerIdentity
+from engine.servers.served_model import NextTokens, check_tokenizer, checked_draw, listed_tokens
+from engine.vocabulary import Vocabulary
+
+MOST_LISTED: Final = 20
+"""The `--max-logprobs` of a server that names no other."""
+MOST_PRICED: Final = 128
+
+_NAME: Final = "token_id:"
+
+
+class _Logprobs(msgspec.Struct):
+    top_logprobs: list[dict[str, float | None] | None] | None = None
+
+
+class _Choice(msgspec.Struct):
+    logprobs: _Logprobs | None = None
+    token_ids: list[int] | None = None
+
+
+class _Completion(msgspec.Struct):
+    choices: list[_Choice] = []
+
+
+class _Tokens(msgspec.Struct):
+    tokens: list[int]
+
+
+class VllmModel:
+    """The model of a vLLM server; for the attributes see `ServedModel`.
+
+    Args:
+        client: the server.
+        identity: what it says of itself.
+        vocabulary: that of its tokenizer.
+    """
+
+    most_priced = MOST_PRICED
+
+    def __init__(self, client: ServerClient, identity: ServerIdentity, vocabulary: Vocabulary) -> None:
+        self._client, self._identity, self.vocabulary = client, identity, vocabulary
+        self.most_prompt = None if identity.context_length is None else identity.context_length - 1
+        check_tokenizer(vocabulary, lambda text: self._ids_of(prompt=text, add_special_tokens=False))
+
+    def next_tokens(self, ids: Sequence[int]) -> NextTokens:
+        """See `ServedModel`: the drawn token is the best one, so the list has no token of a lower rank."""
+        return self._listed(ids, logprobs=MOST_LISTED, temperature=0.0)
+
+    def prices(self, ids: Sequence[int], token_ids: Sequence[int]) -> NextTokens:
+        """See `ServedModel`."""
+        return self._listed(ids, logprob_token_ids=list(token_ids), temperature=0.0).only(token_ids)
+
+    def draw(self, ids: Sequence[int], allowed: NDArray[np.bool_], sampler: Mapping[str, float]) -> int:
+        """Draw with `allowed_token_ids`; see `ServedModel`. The server applies min-p before top-p."""
+        if sampler.get("min_p", 0.0) > 0 and sampler.get("top_p", 1.0) < 1:
+            raise ServerError("errors.servers.filters", address=self._client.address, names="min-p, top-p")
+        answer = self._answer(ids, **sampler, allowed_token_ids=np.flatnonzero(allowed).tolist())
+        return checked_draw(answer.token_ids or [], allowed, self._client.address)
+
+    def encode(self, text: str) -> list[int]:
+        """See `ServedModel`."""
+        return self._ids_of(prompt=text, add_special_tokens=True) or [min(self.vocabulary.eos_ids, default=0)]
+
+    def encode_chat(self, messages: Sequence[tuple[str, str]], assistant_prefix: str) -> list[int]:
+        """See `ServedModel`: the server applies its template; the beginning of the answer is a message to continue."""
+        asked = [{"role": role, "content": content} for role, content in messages]
+        if not assistant_prefix:
+            return self._ids_of(messages=asked, add_generation_prompt=True)
+        asked.append({"role": "assistant", "content": assistant_prefix})
+        return self._ids_of(messages=asked, add_generation_prompt=False, continue_final_message=True)
+
+    def _listed(self, ids: Sequence[int], **more: Any) -> NextTokens:
+        choice = self._answer(ids, **more, return_tokens_as_token_ids=True)
+        listed = choice.logprobs.top_logprobs if choice.logprobs is not None else None
+        if not listed or not listed[0]:
+            raise UnreadableReplyError("errors.servers.no_probabilities", address=self._client.address)
+        found = {name.removeprefix(_NAME): price for name, price in listed[0].items() if name.startswith(_NAME)}
+        priced = [(int(token_id), price) for token_id, price in found.items() if token_id.isdecimal()]
+        return listed_tokens(priced, self.vocabulary.size)
+
+    def _answer(self, ids: Sequence[int], **more: Any) -> _Choice:
+        """Return the answer for the one token that the server generates after some ids."""
+        body = {
+            "model": self._identity.model,
+            "prompt": list(ids),
+            "max_tokens": 1,
+            "return_token_ids": True,
+            "add_special_tokens": False,
+        }
+        choices = self._client.post_for(_Completion, f"{self._client.openai_path}/completions", body | more).choices
+        if not choices:
+            raise UnreadableReplyError("errors.servers.no_probabilities", address=self._client.address)
+        return choices[0]
+
+    def _ids_of(self, **asked: Any) -> list[int]:
+        return self._client.post_for(_Tokens, "/tokenize", {"model": self._identity.model, **asked}).tokens
