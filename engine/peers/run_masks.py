@@ -22,7 +22,8 @@ from engine.peers.adapter import Peer, PeerAbsentError, UnsupportedNotationError
 from engine.peers.bench import PeerProcess
 from engine.peers.masks import FollowTexts
 from engine.servers import KINDS, RefusedRequestError, ServerClient, ServerIdentity
-from engine.servers.server_mask import GrammarForm, ServerMask, Unread, mask_reader
+from engine.servers.grammar_form import GrammarForm
+from engine.servers.server_mask import ServerMask, Unread, mask_reader
 from engine.source.catalogue import catalogue_text
 
 if TYPE_CHECKING:

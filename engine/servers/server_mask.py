@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.servers.client import ServerClient, ServerError
+from engine.servers.grammar_form import GrammarForm
 from engine.servers.identity import KINDS, ServerIdentity
 
 if TYPE_CHECKING:
@@ -31,14 +32,6 @@ class Unread(StrEnum):
     LEFT = "left"  # the server masks a token before this position
     CHARACTER = "character"  # every allowed token ends within a character, for which the server lists nothing
     STEERING = "steering"  # the run cannot be steered to this position
-
-
-class GrammarForm(StrEnum):
-    """The form of a grammar in a request."""
-
-    JSON_SCHEMA = "json_schema"
-    GRAMMAR = "grammar"  # rules in GBNF
-    REGEX = "regex"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from engine.diagnosis.server_probe.canary import CanaryForm
 from engine.servers import ServerClient, ServerError
+from engine.servers.grammar_form import GrammarForm
 from engine.source.registry import Registry
 
 Fields = Mapping[str, Any]
@@ -69,7 +69,7 @@ class AskingWay:
 
     name: str
     route: AskingRoute
-    form: CanaryForm
+    form: GrammarForm
     fields: Callable[[Any], Fields]
     beside: Fields = field(default_factory=dict)
     streams: bool = False
@@ -208,7 +208,7 @@ def chat_ways(route: AskingRoute, thinking: Callable[[bool], Fields] | None = No
         route: the route.
         thinking: makes the fields that switch thoughts on or off; None if the server has no such switch.
     """
-    schema = CanaryForm.SCHEMA
+    schema = GrammarForm.JSON_SCHEMA
     ways = [
         AskingWay("response_format", route, schema, response_format),
         AskingWay("response_format, stream", route, schema, response_format, streams=True),

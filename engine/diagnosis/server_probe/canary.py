@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from engine.diagnosis.case import FailureCase, FinishReason
-from engine.notations import NOTATIONS
+from engine.servers.grammar_form import GrammarForm
 
 CANARY_VALUE: Final = "zq7kvx"
 CANARY_INSTANCE: Final = {"a": CANARY_VALUE}
@@ -40,27 +40,11 @@ _ERROR_WORDS: Final = ("error", "exception", "failed", "not supported", "unsuppo
 _THINK_END: Final = "</think>"
 
 
-class CanaryForm(StrEnum):
-    """The form in which a constraint is sent."""
-
-    SCHEMA = "schema"
-    RULES = "rules"  # GBNF, which xgrammar reads as EBNF
-    REGEX = "regex"
-    CHOICE = "choice"
-
-
-def form_of(notation: str) -> CanaryForm:
-    """Return the form in which servers take a grammar of a notation."""
-    if NOTATIONS[notation].describes_json:
-        return CanaryForm.SCHEMA
-    return CanaryForm.RULES if NOTATIONS[notation].has_named_rules else CanaryForm.REGEX
-
-
-CANARIES: Final[dict[CanaryForm, Any]] = {
-    CanaryForm.SCHEMA: CANARY_SCHEMA,
-    CanaryForm.RULES: f'root ::= "{CANARY_VALUE}"',
-    CanaryForm.REGEX: CANARY_VALUE,
-    CanaryForm.CHOICE: [CANARY_VALUE],
+CANARIES: Final[dict[GrammarForm, Any]] = {
+    GrammarForm.JSON_SCHEMA: CANARY_SCHEMA,
+    GrammarForm.GRAMMAR: f'root ::= "{CANARY_VALUE}"',
+    GrammarForm.REGEX: CANARY_VALUE,
+    GrammarForm.CHOICE: [CANARY_VALUE],
 }
 """The canary in each form."""
 
@@ -103,7 +87,7 @@ def is_canary(text: str) -> bool:
         return False
 
 
-def judge_answer(case: FailureCase, form: CanaryForm, *, is_call: bool = False) -> JudgedAnswer:
+def judge_answer(case: FailureCase, form: GrammarForm, *, is_call: bool = False) -> JudgedAnswer:
     """Judge an answer to a canary.
 
     Args:
@@ -148,9 +132,9 @@ def _written(text: str) -> int:
     return next((n for n in range(len(CANARY_VALUE), 0, -1) if CANARY_VALUE[:n] in text), 0)
 
 
-def _begins_canary(text: str, form: CanaryForm) -> bool:
+def _begins_canary(text: str, form: GrammarForm) -> bool:
     """Return whether a text begins the canary; white space between the tokens of JSON may be long."""
-    if form is not CanaryForm.SCHEMA:
+    if form is not GrammarForm.JSON_SCHEMA:
         return CANARY_VALUE.startswith(text)
     compact = "".join(text.split())
     return json.dumps(CANARY_INSTANCE, separators=(",", ":")).startswith(compact)

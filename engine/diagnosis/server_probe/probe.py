@@ -10,14 +10,15 @@ from itertools import product
 from engine.compile import compile_grammar
 from engine.diagnosis.case import FinishReason, RequestConstraint
 from engine.diagnosis.server_probe.asking import AskingWay, RefusedSchemaError, TextJudge, asking_of
-from engine.diagnosis.server_probe.canary import CanaryForm, form_of
 from engine.diagnosis.server_probe.constructs import CONSTRUCTS, constructs_of
 from engine.diagnosis.server_probe.keyword_check import check_construct, decide_keyword, try_keyword
 from engine.diagnosis.server_probe.report import KeywordFinding, ProbeReport, WayFinding, WayState
 from engine.diagnosis.server_probe.violating_texts import ViolatingTexts, keywords_of
 from engine.diagnosis.server_probe.vocabulary_check import compare_vocabularies, server_vocabulary
 from engine.diagnosis.server_probe.way_check import WayCheck
+from engine.peers.run_masks import form_of
 from engine.servers import KINDS, ServerClient, identify
+from engine.servers.grammar_form import GrammarForm
 from engine.source import CancelToken, EngineError
 from engine.vocabulary import Vocabulary
 
@@ -110,7 +111,7 @@ class _Probe:
     def _check_constructs(self) -> None:
         """Check the constructs in the first way of each route that takes a schema and whose mask is on."""
         by_path: dict[str, AskingWay] = {}
-        for way in self._ways_in_force(CanaryForm.SCHEMA):
+        for way in self._ways_in_force(GrammarForm.JSON_SCHEMA):
             by_path.setdefault(way.route.path, way)
         for number, (construct, way) in enumerate(product(CONSTRUCTS, by_path.values())):
             self._progress("progress.trying_constructs", number, len(CONSTRUCTS) * len(by_path))
@@ -121,7 +122,7 @@ class _Probe:
         """Check the keywords of a schema, or one answer to another grammar."""
         form = form_of(grammar.notation)
         ways = self._ways_in_force(form)
-        if form is not CanaryForm.SCHEMA:
+        if form is not GrammarForm.JSON_SCHEMA:
             if ways:
                 self._grow_by_refusal(lambda: self._grow(keywords=(self._answer_to(grammar, ways[0]),)))
             return
@@ -164,7 +165,7 @@ class _Probe:
         except RefusedSchemaError as error:
             self._grow(grammar_error=str(error.fields["message"]))
 
-    def _ways_in_force(self, form: CanaryForm) -> list[AskingWay]:
+    def _ways_in_force(self, form: GrammarForm) -> list[AskingWay]:
         on = {one.name for one in self._report.ways if one.state is WayState.ON}
         plain = (way for way in self._ways if not way.streams and not way.is_call and not way.switches_thinking)
         return [way for way in plain if way.form is form and way.name in on]

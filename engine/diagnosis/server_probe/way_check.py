@@ -17,7 +17,6 @@ from engine.diagnosis.server_probe.canary import (
     PROMPT,
     SCALAR_SCHEMA,
     AnswerState,
-    CanaryForm,
     JudgedAnswer,
     is_error_text,
     judge_answer,
@@ -30,6 +29,7 @@ from engine.servers import (
     SilentServerError,
     UnreadableReplyError,
 )
+from engine.servers.grammar_form import GrammarForm
 
 _MOST_TOKENS: Final = 48
 _MOST_THOUGHTS: Final = 512
@@ -120,7 +120,7 @@ class WayCheck:
             judged = judge_answer(case, way.form, is_call=way.is_call)
             if judged.state is AnswerState.FREE and case.finish is FinishReason.LENGTH:
                 judged = replace(judged, state=AnswerState.CUT_OFF)
-        if judged.state is AnswerState.CUT_OFF and way.form is CanaryForm.SCHEMA and not way.is_call:
+        if judged.state is AnswerState.CUT_OFF and way.form is GrammarForm.JSON_SCHEMA and not way.is_call:
             scalar = self.ask(way, SCALAR_SCHEMA).case
             if scalar is not None and judge_answer(scalar, way.form).state is AnswerState.OBEYED:
                 case, judged = scalar, judge_answer(scalar, way.form)

@@ -15,8 +15,8 @@ from engine.diagnosis.server_probe.asking import (
     chat_ways,
     template_switch,
 )
-from engine.diagnosis.server_probe.canary import CanaryForm
 from engine.diagnosis.server_probe.llama_text_judge import LlamaTextJudge
+from engine.servers.grammar_form import GrammarForm
 
 
 def _completion_body(question: Question) -> dict[str, Any]:
@@ -30,10 +30,10 @@ _COMPLETION = AskingRoute("/completion", False, _completion_body)
 ASKING = Asking(
     (
         *chat_ways(_CHAT, template_switch),
-        AskingWay("json_schema", _CHAT, CanaryForm.SCHEMA, at("json_schema")),
-        AskingWay("grammar", _CHAT, CanaryForm.RULES, at("grammar")),
-        AskingWay("/completion json_schema", _COMPLETION, CanaryForm.SCHEMA, at("json_schema")),
-        AskingWay("/completion grammar", _COMPLETION, CanaryForm.RULES, at("grammar")),
+        AskingWay("json_schema", _CHAT, GrammarForm.JSON_SCHEMA, at("json_schema")),
+        AskingWay("grammar", _CHAT, GrammarForm.GRAMMAR, at("grammar")),
+        AskingWay("/completion json_schema", _COMPLETION, GrammarForm.JSON_SCHEMA, at("json_schema")),
+        AskingWay("/completion grammar", _COMPLETION, GrammarForm.GRAMMAR, at("grammar")),
     ),
     ("structured_outputs",),
     "llama.cpp",

@@ -14,7 +14,7 @@ from engine.diagnosis.server_probe.asking import (
     chat_route,
     chat_ways,
 )
-from engine.diagnosis.server_probe.canary import CanaryForm
+from engine.servers.grammar_form import GrammarForm
 
 
 def _options(question: Question) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def _generate_body(question: Question) -> dict[str, Any]:
 
 _CHAT = AskingRoute("/api/chat", False, _chat_body)
 _GENERATE = AskingRoute("/api/generate", False, _generate_body)
-_SCHEMA = CanaryForm.SCHEMA
+_SCHEMA = GrammarForm.JSON_SCHEMA
 
 ASKING = Asking(
     (

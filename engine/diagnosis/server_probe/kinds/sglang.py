@@ -16,7 +16,7 @@ from engine.diagnosis.server_probe.asking import (
     chat_ways,
     template_switch,
 )
-from engine.diagnosis.server_probe.canary import CanaryForm
+from engine.servers.grammar_form import GrammarForm
 
 
 def _generate_body(question: Question) -> dict[str, Any]:
@@ -31,19 +31,19 @@ _GENERATE = AskingRoute("/generate", False, _generate_body)
 ASKING = Asking(
     (
         *chat_ways(_CHAT, template_switch),
-        AskingWay("regex", _CHAT, CanaryForm.REGEX, at("regex")),
-        AskingWay("ebnf", _CHAT, CanaryForm.RULES, at("ebnf")),
+        AskingWay("regex", _CHAT, GrammarForm.REGEX, at("regex")),
+        AskingWay("ebnf", _CHAT, GrammarForm.GRAMMAR, at("ebnf")),
         *(
             AskingWay(f"/generate {name}", _GENERATE, form, at("sampling_params", name))
             for name, form in (
-                ("regex", CanaryForm.REGEX),
-                ("ebnf", CanaryForm.RULES),
+                ("regex", GrammarForm.REGEX),
+                ("ebnf", GrammarForm.GRAMMAR),
             )
         ),
         AskingWay(
             "/generate json_schema",
             _GENERATE,
-            CanaryForm.SCHEMA,
+            GrammarForm.JSON_SCHEMA,
             lambda schema: {"sampling_params": {"json_schema": _as_text(schema)}},
         ),
     ),
