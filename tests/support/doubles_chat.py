@@ -3,7 +3,7 @@
 The requests and responses are those of vLLM 0.33 (`entrypoints/openai/chat_completion/protocol.py`), SGLang 0.5.23
 (`entrypoints/openai/protocol.py`, `managers/io_struct.py`) and Ollama (`api/types.go`): read in their sources, not
 recorded. The model of a double says hello, or copies the text that it is told to write; at a high temperature it
-babbles. Under a mask it writes that where it is legal, and else the shortest legal text.
+babbles. Under a mask it writes that where it is legal, and else the shortest legal text. A word is a token.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from server_double import DoubleReply, SentRequest
 HELLO = "hello"
 BABBLE = "kre ol pft 77 duum ashk"
 THOUGHTS = "The user wants a text. I should write it."
+_WORD = re.compile(r"\s*\S+|\s+")
 _TOLD = re.compile(r"(?:exactly|this text): ?(.+)", re.DOTALL)
 
 
@@ -155,9 +156,12 @@ class ChatDouble:
         if is_call and text.startswith("{"):
             call = {"id": "1", "type": "function", "function": {"name": "record", "arguments": text}}
             message, finish = {"role": "assistant", "content": None, "tool_calls": [call]}, "tool_calls"
+        words = _WORD.findall(text)
+        if len(words) > body.get("max_tokens", len(words)):
+            message, finish = {**message, "content": "".join(words[: body["max_tokens"]])}, "length"
         choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": finish}
         if body.get("logprobs"):
-            tokens = re.findall(r"\s*\S+|\s+", f"{thoughts} {text}" if thoughts else text)
+            tokens = _WORD.findall(f"{thoughts} {text}" if thoughts else text)
             choice["logprobs"] = {
                 "content": [{"token": one, "bytes": list(one.encode()), "logprob": -0.1} for one in tokens]
             }

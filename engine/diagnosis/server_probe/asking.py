@@ -44,11 +44,13 @@ class AskingRoute:
         path: its path.
         is_openai: whether the path is below that of OpenAI's routes.
         body: makes the body of a request without a constraint.
+        stream: the fields with which the answer comes as a stream.
     """
 
     path: str
     is_openai: bool
     body: Callable[[Question], dict[str, Any]]
+    stream: Fields = field(default_factory=lambda: {"stream": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class AskingWay:
         """Return the body of a request; without a constraint if that is None."""
         body = merged(self.route.body(question), self.beside)
         if self.streams:
-            body["stream"] = True
+            body = merged(body, self.route.stream)
         return body if constraint is None else merged(body, self.fields(constraint))
 
     def is_in(self, version: tuple[int, ...]) -> bool:
@@ -180,12 +182,14 @@ def required_tool(schema: Any) -> Fields:
     return {"tools": [{"type": "function", "function": function}], "tool_choice": "required"}
 
 
-def chat_route(**unfiltered: Any) -> AskingRoute:
+def chat_route(*, counts_streams: bool = False, **unfiltered: Any) -> AskingRoute:
     """Return OpenAI's chat route.
 
     Args:
+        counts_streams: whether the server is known to count the tokens of a stream if asked to.
         unfiltered: the fields with which the server samples from all tokens, beside `top_p`.
     """
+    counted = {"stream_options": {"include_usage": True}} if counts_streams else {}
 
     def body(question: Question) -> dict[str, Any]:
         heat = {"temperature": 2.0, "top_p": 1.0, **unfiltered} if question.is_hot else {"temperature": 0}
@@ -198,7 +202,7 @@ def chat_route(**unfiltered: Any) -> AskingRoute:
             **heat,
         }
 
-    return AskingRoute("/chat/completions", True, body)
+    return AskingRoute("/chat/completions", True, body, {"stream": True, **counted})
 
 
 def chat_ways(route: AskingRoute, thinking: Callable[[bool], Fields] | None = None) -> tuple[AskingWay, ...]:

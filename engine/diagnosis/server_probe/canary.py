@@ -121,6 +121,17 @@ def judge_answer(case: FailureCase, form: GrammarForm, *, is_call: bool = False)
     return JudgedAnswer(AnswerState.FREE, shown, 0, has_thoughts)
 
 
+def is_other_text(case: FailureCase, form: GrammarForm) -> bool:
+    """Return whether an answer, as far as it goes, is a text that does not become the canary.
+
+    Args:
+        case: the response, which may be cut off.
+        form: the form of the canary.
+    """
+    judged = judge_answer(case, form)
+    return judged.state is AnswerState.FREE and not CANARY_VALUE.startswith(judged.text.strip('" \n'))
+
+
 def is_error_text(text: str, control: str) -> bool:
     """Return whether an answer reads as a report of an error, in words that the answer without a constraint lacks."""
     lowered, usual = text.lower(), control.lower()

@@ -20,9 +20,10 @@ from engine.diagnosis.server_probe.constructs import Construct, begins_canary
 from engine.diagnosis.server_probe.report import ConstructFinding, ConstructState, KeywordFinding
 from engine.diagnosis.server_probe.violating_texts import SchemaKeyword, ViolatingTexts
 from engine.diagnosis.server_probe.way_check import WayCheck
-from engine.servers import RefusedRequestError
+from engine.servers import RefusedRequestError, SilentServerError
 
 COPY_EXACTLY: Final = "Write exactly: {text}"
+_FREE_TEXT: Final = "hello"
 _MOST_TOKENS: Final = 160
 
 
@@ -39,7 +40,10 @@ def check_construct(construct: Construct, way: AskingWay, check: WayCheck, judge
         ServerError: the server cannot be reached.
         CancelledError: the work was cancelled.
     """
-    answer = check.ask(way, construct.whole)
+    found = None if judge is None else _decided(construct, way, judge)
+    if found is not None:
+        return found
+    answer = check.ask_for_difference(way, construct.whole)
     if answer.case is None:
         state = ConstructState.REFUSED if answer.status else ConstructState.UNKNOWN
         return ConstructFinding(construct.name, way.name, state, answer.message)
@@ -48,8 +52,6 @@ def check_construct(construct: Construct, way: AskingWay, check: WayCheck, judge
         is_open = judged.state is AnswerState.FREE
         state = ConstructState.OPEN if is_open else ConstructState.UNKNOWN
         return ConstructFinding(construct.name, way.name, state, judged.text)
-    if judge is not None:
-        return _decided(construct, way, judge)
     told = check.ask(way, construct.whole, prompt=COPY_EXACTLY.format(text=construct.invalid_text))
     written = "" if told.case is None else (told.case.output or b"").decode("utf-8", "replace")
     if _is_same(written, construct.invalid_text):
@@ -57,14 +59,18 @@ def check_construct(construct: Construct, way: AskingWay, check: WayCheck, judge
     return ConstructFinding(construct.name, way.name, ConstructState.MASKED)
 
 
-def _decided(construct: Construct, way: AskingWay, judge: TextJudge) -> ConstructFinding:
-    """Return what the mask of a way allows."""
+def _decided(construct: Construct, way: AskingWay, judge: TextJudge) -> ConstructFinding | None:
+    """Return what the mask of a way allows; None if that shows no mask, since it allows a text that is no JSON."""
     try:
+        if judge.allows(construct.whole, _FREE_TEXT):
+            return None
         if judge.allows(construct.whole, construct.invalid_text):
             return ConstructFinding(construct.name, way.name, ConstructState.DROPPED, construct.invalid_text)
         is_enforced = bool(construct.valid_text) and judge.allows(construct.whole, construct.valid_text)
     except RefusedSchemaError as error:
         return ConstructFinding(construct.name, way.name, ConstructState.REFUSED, str(error.fields["message"]))
+    except (RefusedRequestError, SilentServerError):
+        return None
     state = ConstructState.ENFORCED if is_enforced else ConstructState.MASKED
     return ConstructFinding(construct.name, way.name, state)
 

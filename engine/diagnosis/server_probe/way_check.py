@@ -9,7 +9,7 @@ from typing import Any, Final
 from engine.diagnosis.case import FailureCase, FinishReason
 from engine.diagnosis.intake.response_reader import read_response
 from engine.diagnosis.intake.servers import version_numbers
-from engine.diagnosis.server_probe.asking import AskingRoute, AskingWay, Question, merged
+from engine.diagnosis.server_probe.asking import AskingWay, Question, merged
 from engine.diagnosis.server_probe.canary import (
     CANARIES,
     CANARY_VALUE,
@@ -19,6 +19,7 @@ from engine.diagnosis.server_probe.canary import (
     AnswerState,
     JudgedAnswer,
     is_error_text,
+    is_other_text,
     judge_answer,
 )
 from engine.diagnosis.server_probe.report import WayFinding, WayState
@@ -31,6 +32,8 @@ from engine.servers import (
 )
 from engine.servers.grammar_form import GrammarForm
 
+_FEW_TOKENS: Final = 8
+"""The tokens that show that an answer is another text than the canary."""
 _MOST_TOKENS: Final = 48
 _MOST_THOUGHTS: Final = 512
 _TIMEOUT_S: Final = 30.0
@@ -65,7 +68,7 @@ class WayCheck:
     def __init__(self, client: ServerClient, identity: ServerIdentity) -> None:
         self._client, self._identity = client, identity
         self._controls: dict[str, AskedAnswer] = {}
-        self._copies: dict[AskingRoute, bool] = {}
+        self._copies: dict[str, bool] = {}
 
     def ask(
         self, way: AskingWay, constraint: Any, *, prompt: str = PROMPT, most_tokens: int = _MOST_TOKENS, **more: Any
@@ -98,6 +101,24 @@ class WayCheck:
         except SilentServerError as error:
             return AskedAnswer(None, 0, str(error))
 
+    def ask_for_difference(self, way: AskingWay, constraint: Any) -> AskedAnswer:
+        """Return the answer to a request; only its beginning if the model writes the same without the constraint.
+
+        Args:
+            way: the way of asking, whose mask is known to be on.
+            constraint: a constraint of which no text begins like that.
+
+        Raises:
+            ServerError, CancelledError: as `ask`.
+        """
+        if not self._is_thoughtless(way):
+            return self.ask(way, constraint)
+        brief = self.ask(way, constraint, most_tokens=_FEW_TOKENS)
+        if brief.case is None or brief.case.finish is FinishReason.STOP:
+            return brief
+        is_same = _text_of(brief) == _text_of(self._control(way))
+        return brief if is_same and is_other_text(brief.case, way.form) else self.ask(way, constraint)
+
     def check(self, way: AskingWay) -> WayFinding:
         """Return what is known of a way of asking.
 
@@ -106,12 +127,11 @@ class WayCheck:
         """
         if not way.is_in(version_numbers(self._identity.version)):
             return WayFinding(way.name, WayState.NOT_OFFERED)
-        control = self._control(way)
         if way.switches_thinking and not self._has_switch(way):
             return WayFinding(way.name, WayState.NOT_OFFERED)
         answer = self.ask(way, CANARIES[way.form])
         if answer.case is None:
-            return WayFinding(way.name, _state_of_refusal(answer, control), answer.message)
+            return WayFinding(way.name, _state_of_refusal(answer, self._control(way)), answer.message)
         case = answer.case
         judged = judge_answer(case, way.form, is_call=way.is_call)
         is_open = judged.state in (AnswerState.CUT_OFF, AnswerState.FREE) and case.finish is FinishReason.LENGTH
@@ -124,15 +144,15 @@ class WayCheck:
             scalar = self.ask(way, SCALAR_SCHEMA).case
             if scalar is not None and judge_answer(scalar, way.form).state is AnswerState.OBEYED:
                 case, judged = scalar, judge_answer(scalar, way.form)
-        return self._finding(way, case, judged, control)
+        return self._finding(way, case, judged)
 
-    def _finding(self, way: AskingWay, case: FailureCase, judged: JudgedAnswer, control: AskedAnswer) -> WayFinding:
+    def _finding(self, way: AskingWay, case: FailureCase, judged: JudgedAnswer) -> WayFinding:
         """Return what an answer to the canary shows, beside the answer to the same request without it."""
         state = _STATES.get(judged.state, WayState.ON)
         if judged.state is AnswerState.FREE:
-            usual = _text_of(control)
-            state = WayState.ERROR_TEXT if is_error_text(judged.text, usual) else WayState.OFF
-        elif judged.state in (AnswerState.OBEYED, AnswerState.LATE) and not self._is_unseen(way, case, control):
+            reads_as_error = is_error_text(judged.text, "") and is_error_text(judged.text, self._usual_text(way))
+            state = WayState.ERROR_TEXT if reads_as_error else WayState.OFF
+        elif judged.state in (AnswerState.OBEYED, AnswerState.LATE) and not self._is_unseen(way, case, judged):
             state = WayState.COPY
         found = WayFinding(way.name, state, judged.text, has_thoughts=judged.has_thoughts)
         if not state.in_force:
@@ -141,9 +161,12 @@ class WayCheck:
             return replace(found, from_token=0)
         return replace(found, from_token=self._tokens_before(way, case))
 
-    def _is_unseen(self, way: AskingWay, case: FailureCase, control: AskedAnswer) -> bool:
+    def _is_unseen(self, way: AskingWay, case: FailureCase, judged: JudgedAnswer) -> bool:
         """Return whether the model cannot have copied the canary from its prompt."""
-        if CANARY_VALUE in _text_of(control):
+        control = self._control(way)
+        is_first = judged.state is AnswerState.OBEYED and not judged.has_thoughts
+        differs = is_first and control.case is not None and is_other_text(control.case, way.form)
+        if not differs and CANARY_VALUE in self._usual_text(way):
             return False
         usual = None if control.case is None else control.case.prompt_tokens
         if usual is not None and case.prompt_tokens == usual:
@@ -156,26 +179,29 @@ class WayCheck:
 
     def _can_copy(self, way: AskingWay) -> bool:
         """Return whether the model, at the high temperature, writes a canary that it is told to copy."""
-        if way.route not in self._copies:
+        if way.route.path not in self._copies:
             plain = replace(way, streams=False, beside={})
             hot = self.ask(plain, None, prompt=COPY_PROMPT, is_hot=True)
-            self._copies[way.route] = hot.case is None or CANARY_VALUE in _text_of(hot)
-        return self._copies[way.route]
+            self._copies[way.route.path] = hot.case is None or CANARY_VALUE in _text_of(hot)
+        return self._copies[way.route.path]
 
-    def _control(self, way: AskingWay) -> AskedAnswer:
-        """Return the answer to the request of a way without the constraint."""
-        return self._control_of(way.route, way.beside)
-
-    def _control_of(self, route: AskingRoute, beside: Mapping[str, Any]) -> AskedAnswer:
-        key = f"{route.path} {sorted(beside.items())}"
+    def _control(self, way: AskingWay, most_tokens: int = _FEW_TOKENS) -> AskedAnswer:
+        """Return the answer, or its beginning, to the request of a way without the constraint."""
+        key = f"{way.route.path} {sorted(way.beside.items())} {most_tokens}"
         if key not in self._controls:
-            plain = AskingWay("", route, form=next(iter(CANARIES)), fields=dict, beside=beside)
-            self._controls[key] = self.ask(plain, None)
+            plain = AskingWay("", way.route, form=next(iter(CANARIES)), fields=dict, beside=way.beside)
+            self._controls[key] = self.ask(plain, None, most_tokens=most_tokens)
         return self._controls[key]
+
+    def _usual_text(self, way: AskingWay) -> str:
+        """Return what the model writes without the constraint."""
+        return _text_of(self._control(way, _MOST_TOKENS))
 
     def _has_switch(self, way: AskingWay) -> bool:
         """Return whether the switch for thoughts of a way changes the prompt, or an answer has thoughts."""
-        with_it, without = self._control(way), self._control_of(way.route, {})
+        if self._has_plain_template:
+            return False
+        with_it, without = (self._control(one, _MOST_TOKENS) for one in (way, replace(way, beside={})))
         if with_it.case is None or without.case is None:
             return True  # the refusal is shown
         return (
@@ -186,11 +212,16 @@ class WayCheck:
 
     def _is_thoughtless(self, way: AskingWay) -> bool:
         """Return whether the model is known not to think: its template has no place for it, or it answered without."""
-        template = self._identity.chat_template
-        if template is not None and "think" not in template and "reason" not in template:
+        if self._has_plain_template:
             return True
-        control = self._control(way).case
+        control = self._control(way, _MOST_TOKENS).case
         return control is not None and control.finish is FinishReason.STOP and not control.thinking
+
+    @property
+    def _has_plain_template(self) -> bool:
+        """Return whether the chat template is known, and has no place for thoughts."""
+        template = self._identity.chat_template
+        return template is not None and "think" not in template and "reason" not in template
 
     def _tokens_before(self, way: AskingWay, case: FailureCase) -> int | None:
         """Return the number of tokens before the canary; None if the server does not list the tokens."""

@@ -24,7 +24,7 @@ def _completion_body(question: Question) -> dict[str, Any]:
     return {"prompt": question.prompt, "n_predict": question.most_tokens, "seed": SEED, **heat}
 
 
-_CHAT = chat_route(top_k=0, min_p=0.0)
+_CHAT = chat_route(counts_streams=True, top_k=0, min_p=0.0)
 _COMPLETION = AskingRoute("/completion", False, _completion_body)
 
 ASKING = Asking(

@@ -25,7 +25,7 @@ def _generate_body(question: Question) -> dict[str, Any]:
     return {"text": question.prompt, "sampling_params": settings, "stream": False}
 
 
-_CHAT = chat_route(top_k=-1, min_p=0.0)
+_CHAT = chat_route(counts_streams=True, top_k=-1, min_p=0.0)
 _GENERATE = AskingRoute("/generate", False, _generate_body)
 
 ASKING = Asking(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.diagnosis.server_probe.asking import Asking, AskingWay, at, chat_route, chat_ways, template_switch
 from engine.servers.grammar_form import GrammarForm
 
-_CHAT = chat_route(top_k=-1, min_p=0.0)
+_CHAT = chat_route(counts_streams=True, top_k=-1, min_p=0.0)
 _STRUCTURED = (0, 12)
 
 ASKING = Asking(

@@ -28,6 +28,7 @@ SCHEMA = {
     "required": ["name", "age", "tags"],
     "additionalProperties": False,
 }
+USUAL = "Sure! Here is the word that you have asked me to write: hello"
 CASES = [(one.name, one) for one in CONSTRUCTS]
 
 
@@ -166,6 +167,24 @@ def test_a_server_that_drops_its_mask_for_a_construct_fails_open(name, construct
     others = {one.state for one in report.constructs if one.construct != name}
     assert others == {ConstructState.REFUSED}
     assert report.mask is MaskState.PARTLY
+
+
+@pytest.mark.parametrize(("text", "times"), [(USUAL, 1), (f"Well, {USUAL}", 2)])
+def test_free_text_is_only_read_on_if_the_model_would_have_begun_otherwise(text, times):
+    def answers(request):
+        is_free = "wibble" in json.dumps(request.body)
+        double = ChatDouble(
+            always=text if is_free else USUAL,
+            obeys=lambda _: not is_free,
+            refuses=lambda schema: "b" in schema["properties"] and not is_free,
+        )
+        return double(request)
+
+    with served(answers) as server, ServerClient(server.address) as client:
+        report = probe_server(client, ways=["response_format"])
+        sent = [one for one in server.requests if "wibble" in json.dumps(one.body)]
+    assert report.fails_open == ("unknown-type",)
+    assert len(sent) == times
 
 
 def test_a_construct_that_is_dropped_alone_is_told_apart_from_no_mask():

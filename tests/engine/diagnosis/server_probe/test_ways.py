@@ -93,6 +93,24 @@ def test_text_before_the_mask_is_a_fault():
     assert report.mask is MaskState.PARTLY
 
 
+def test_a_mask_that_begins_late_is_found_behind_the_usual_text():
+    usual = "Sure! Here is the word that you have asked me to write: "
+    report = probed(ChatDouble(prefix=usual, always=f"{usual}hello"), ["response_format"])
+    assert states(report) == {"response_format": WayState.LATE}
+
+
+def test_a_model_that_speaks_of_errors_by_itself_shows_no_error():
+    usual = "You want me to write one word, but that is an error"
+    report = probed(ChatDouble(always=usual, obeys=lambda _: False), ["response_format"])
+    assert states(report) == {"response_format": WayState.OFF}
+
+
+def test_a_model_that_begins_another_text_but_has_the_canary_at_the_end_of_its_thoughts_proves_nothing():
+    usual = f"<think>{'The user wants a word. ' * 4}</think>" + json.dumps({"a": CANARY_VALUE})
+    report = probed(ChatDouble(always=usual, obeys=lambda _: False), ["response_format"])
+    assert states(report) == {"response_format": WayState.COPY}
+
+
 def test_an_error_in_place_of_an_answer_is_not_taken_for_a_missing_mask():
     report = probed(
         lambda request: (
