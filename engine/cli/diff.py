@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Final
 
@@ -22,18 +23,22 @@ from engine.cli.arguments import (
 from engine.cli.exit_codes import ExitCode
 from engine.cli.inputs import compile_options, load_vocabulary, read_grammar
 from engine.cli.other_grammar import add_other_grammar, compare_grammars
-from engine.cli.output import MisuseError, ProgressLine, after_text, location_of, print_json
+from engine.cli.output import MisuseError, ProgressLine, after_text, location_of, print_json, print_note
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.case import RequestConstraint
 from engine.diagnosis.differences import (
+    MOST_SERVER_STEPS,
     MOST_STEPS,
+    AttachedEngine,
     CauseKind,
+    ComparedEngine,
     Difference,
     DifferenceReport,
     DiffVerdict,
+    PeerEngine,
     WalkOptions,
     cause_sentence,
-    compare_peers,
+    compare_engines,
     nearest_options,
     refusal_sentence,
     verdict_sentence,
@@ -41,7 +46,10 @@ from engine.diagnosis.differences import (
 from engine.peers import PEERS
 from engine.peers.adapter import BYTES, OWN, Peer
 from engine.peers.bench import vocabulary_with_end
-from engine.source import SourceText
+from engine.servers import ServerClient
+from engine.servers.client import is_remote, is_server_address
+from engine.servers.keys import KEY_VARIABLE, key_of
+from engine.source import CancelToken, SourceText
 from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 from engine.vocabulary.visible import visible
@@ -53,12 +61,13 @@ _MOST_TOKENS: Final = 16  # of a prefix
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument("--engine", action="append", default=[], metavar="NAME")
+    parser.add_argument("--key-env", default=KEY_VARIABLE, metavar="NAME")
     add_grammar(parser)
     parser.set_defaults(whitespace=None)
     parser.add_argument("--text", type=as_text, action="append", default=[])
     add_vocabulary(parser, required=False)
     add_other_grammar(parser)
-    parser.add_argument("--steps", type=as_count, default=MOST_STEPS, metavar="N")
+    parser.add_argument("--steps", type=as_count, metavar="N")
     parser.add_argument("--seconds", type=number_between(0, math.inf, open_below=True), metavar="S")
     parser.add_argument("--seed", type=as_natural, default=0, metavar="N")
     parser.add_argument("--json", action="store_true")
@@ -68,17 +77,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Compare two engines, or two grammars; return 1 if they differ, or one refuses the grammar."""
     if arguments.other_grammar_file is not None:
         return compare_grammars(arguments, read_grammar(arguments))
-    peers = _peers(arguments)
+    names = _names_of_engines(arguments)
     source = read_grammar(arguments)
-    options = _options(arguments, peers)
+    options = _options(arguments, [PEERS[name] for name in names if name in PEERS])
     compile_grammar(arguments.notation, source, options)  # reports its errors as other commands do
-    with ProgressLine() as cancel:
-        has_vocabulary = bool(arguments.model or arguments.tokenizer)
-        vocabulary = vocabulary_with_end(load_vocabulary(arguments, cancel)) if has_vocabulary else BYTES
-        texts = tuple(text.encode() for text in arguments.text)
+    with ProgressLine() as cancel, ExitStack() as stack:
         constraint = RequestConstraint(arguments.notation, source.text, options)
-        walk = WalkOptions(texts, arguments.seed, arguments.steps, arguments.seconds)
-        report = compare_peers(peers, vocabulary, constraint, walk, cancel)
+        first, second, vocabulary = _engines(names, arguments, constraint, stack, cancel)
+        texts = tuple(text.encode() for text in arguments.text)
+        default = MOST_SERVER_STEPS if any(map(is_server_address, names)) else MOST_STEPS
+        walk = WalkOptions(texts, arguments.seed, arguments.steps or default, arguments.seconds)
+        report = compare_engines((first, second), vocabulary, constraint, walk, cancel)
     if arguments.json:
         print_json(_as_data(report, vocabulary, source))
     else:
@@ -86,22 +95,61 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.SUCCESS if report.verdict is DiffVerdict.EQUAL else ExitCode.NEGATIVE
 
 
-def _peers(arguments: argparse.Namespace) -> tuple[Peer, Peer]:
-    """Return the two engines of the command line; Turnstile is the first if only one is named."""
+def _names_of_engines(arguments: argparse.Namespace) -> list[str]:
+    """Return names or addresses of the two engines of the command line; Turnstile is the first if one is named."""
     names = arguments.engine if len(arguments.engine) != 1 else [OWN, *arguments.engine]
     if len(names) != 2:
         arguments.parser.error(catalogue_text("cli.diff.error.two"))
-    found = []
     for name in names:
+        if is_server_address(name):
+            continue
         if name not in PEERS:
             raise MisuseError("errors.peers.unknown", name=name, names=", ".join(PEERS.names))
         if arguments.notation not in PEERS[name].notations:
             raise MisuseError("cli.diff.error.notation", engine=name, notation=arguments.notation)
-        found.append(PEERS[name])
-    return found[0], found[1]
+    return list(names)
 
 
-def _options(arguments: argparse.Namespace, peers: tuple[Peer, Peer]) -> CompileOptions:
+def _engines(
+    names: Sequence[str],
+    arguments: argparse.Namespace,
+    constraint: RequestConstraint,
+    stack: ExitStack,
+    cancel: CancelToken,
+) -> tuple[ComparedEngine, ComparedEngine, Vocabulary]:
+    """Return the two engines, which `stack` ends, and the vocabulary of both: by default that of a server, or bytes.
+
+    Args:
+        names: their names or addresses.
+        arguments: the arguments of the command line.
+        constraint: the grammar.
+        stack: ends them.
+        cancel: cancels their work.
+    """
+    has_vocabulary = bool(arguments.model or arguments.tokenizer)
+    vocabulary = load_vocabulary(arguments, cancel) if has_vocabulary else None
+    servers: dict[int, AttachedEngine] = {}
+    for index, name in enumerate(names):
+        if is_server_address(name):
+            if is_remote(name):
+                print_note(catalogue_text("cli.message.remote", address=name))
+            key = key_of(name, variable=arguments.key_env)
+            client = stack.enter_context(ServerClient(name, key=key, cancel=cancel))
+            servers[index] = AttachedEngine(client, constraint.notation, vocabulary)
+            servers[index].require_mask(constraint.text)
+            vocabulary = servers[index].vocabulary
+    shared = BYTES if vocabulary is None else vocabulary_with_end(vocabulary)
+    first, second = (
+        servers.get(index)
+        or stack.enter_context(
+            PeerEngine(PEERS[name], shared, constraint.notation, options=constraint.options, cancel=cancel)
+        )
+        for index, name in enumerate(names)
+    )
+    return first, second, shared
+
+
+def _options(arguments: argparse.Namespace, peers: Sequence[Peer]) -> CompileOptions:
     """Return the compile options: white space that the command line does not give is that of the other engine."""
     if arguments.whitespace is None:
         arguments.whitespace = nearest_options(CompileOptions(), peers).whitespace

@@ -48,10 +48,12 @@ class FollowedText:
     Attributes:
         masks: the mask before the first token, and after each token that it accepts; those before `failure`.
         failure: the error after the last of these masks; empty if there is none.
+        is_cut: whether it is unknown how the engine reads on after these masks.
     """
 
     masks: tuple[bytes, ...]
     failure: str = ""
+    is_cut: bool = False
 
     @property
     def reached(self) -> int:

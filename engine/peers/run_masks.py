@@ -43,10 +43,12 @@ class RunMask:
     Attributes:
         words: bit `i & 7` of byte `i >> 3` is set if the engine is known to allow token `i`.
         reason: why it may allow others, too, as a part of a sentence; empty if it does not.
+        unread: the kind of this reason; None for an error of the engine, and without a reason.
     """
 
     words: bytes = b""
     reason: str = ""
+    unread: Unread | None = None
 
     @property
     def ids(self) -> list[int]:
@@ -168,7 +170,7 @@ class ServerMasks:
             except RefusedRequestError as error:
                 if error.status in _NO_ANSWER:
                     raise
-                return dict.fromkeys(positions, RunMask(reason=str(error)))
+                return dict.fromkeys(positions, RunMask(reason=str(error), unread=Unread.REFUSED))
             self._known |= {prefixes[position]: self._run_mask(mask) for position, mask in read.items()}
         return {position: self._known[prefix] for position, prefix in prefixes.items()}
 
@@ -176,7 +178,8 @@ class ServerMasks:
         allowed = np.zeros(self._vocabulary.size, np.bool_)
         allowed[mask.allowed] = True
         words = pack_mask(_with_one_end(allowed, self._reader.end_ids, self._vocabulary)).tobytes()
-        return RunMask(words, "" if mask.unread is None else catalogue_text(f"masks.fragment.{mask.unread}"))
+        reason = "" if mask.unread is None else catalogue_text(f"masks.fragment.{mask.unread}")
+        return RunMask(words, reason, mask.unread)
 
 
 class PeerMasks:
@@ -205,11 +208,13 @@ class PeerMasks:
         """Return the masks at some positions; see `EngineMasks`."""
         found = self._process.follow(FollowTexts(self._notation, self._source, (tuple(ids),)))
         if found.refused:
-            return dict.fromkeys(positions, RunMask(reason=found.refused))
+            return dict.fromkeys(positions, RunMask(reason=found.refused, unread=Unread.REFUSED))
         (text,) = found.texts
-        left = text.failure or catalogue_text(f"masks.fragment.{Unread.LEFT}")
+        left = RunMask(reason=text.failure)
+        if not text.failure:
+            left = RunMask(reason=catalogue_text(f"masks.fragment.{Unread.LEFT}"), unread=Unread.LEFT)
         known = {position: self._run_mask(text.masks[position]) for position in positions if position <= text.reached}
-        return {position: known.get(position, RunMask(reason=left)) for position in positions}
+        return {position: known.get(position, left) for position in positions}
 
     def _run_mask(self, words: bytes) -> RunMask:
         allowed = unpack_mask(np.frombuffer(words, np.int32), self._vocabulary.size)

@@ -102,11 +102,18 @@ class LlamaMaskReader:
             reached = common_length(run.drawn, ids)
             # Where the mark was drawn, it was legal, and the list was made before the grammar was applied.
             found = {at: ServerMask(mask) for at, mask in run.masks.items() if at <= reached and run.drawn[at] != mark}
-        is_masked = True
-        for position in positions:
-            if position not in found:
+        is_masked, left = True, len(ids)  # the first token that the mask excludes; nothing is read behind it
+        for position in sorted(positions):
+            if position > left:
+                found[position] = ServerMask(_sorted([]), Unread.LEFT)
+            elif position not in found:
                 found[position] = self._at(constraint, ids[:position], _MOST_MARKS if is_masked else _FEW_MARKS)
                 is_masked = is_masked and found[position].unread is not Unread.UNMASKED
+            mask = found[position]
+            if mask.unread is Unread.LEFT or (
+                mask.unread is None and position < len(ids) and ids[position] not in mask.allowed
+            ):
+                left = min(left, position)
         return {position: found[position] for position in positions}
 
     def _at(self, constraint: Mapping[str, Any], prefix: Sequence[int], most: int = _MOST_MARKS) -> ServerMask:

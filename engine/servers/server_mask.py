@@ -32,6 +32,7 @@ class Unread(StrEnum):
     LEFT = "left"  # the server masks a token before this position
     CHARACTER = "character"  # every allowed token ends within a character, for which the server lists nothing
     STEERING = "steering"  # the run cannot be steered to this position
+    REFUSED = "refused"  # the grammar does not compile
 
 
 @dataclass(frozen=True, slots=True, eq=False)

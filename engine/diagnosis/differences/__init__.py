@@ -1,12 +1,15 @@
 """Differences of two engines on one grammar: where their masks part, why, and a text that shows it."""
 
+from engine.diagnosis.differences.attached import MOST_SERVER_STEPS, AttachedEngine
 from engine.diagnosis.differences.comparison import MOST_STEPS, WalkOptions, compare_engines, compare_peers
 from engine.diagnosis.differences.engines import ComparedEngine, PeerEngine, nearest_options
 from engine.diagnosis.differences.sentences import cause_sentence, refusal_sentence, verdict_sentence
 from engine.diagnosis.differences.values import CauseKind, Difference, DifferenceReport, DiffVerdict, Direction
 
 __all__ = [
+    "MOST_SERVER_STEPS",
     "MOST_STEPS",
+    "AttachedEngine",
     "CauseKind",
     "ComparedEngine",
     "DiffVerdict",

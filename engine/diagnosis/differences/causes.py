@@ -390,7 +390,7 @@ class Explainer:
         if path is None:
             return False
         found = engine.follow(json.dumps({"type": "string"}), [tuple(path)])
-        return bool(found.texts) and found.texts[0].reached < len(path)
+        return bool(found.texts) and found.texts[0].reached < len(path) and not found.texts[0].is_cut
 
     def _is_allowed_if_closed(self, token: _Token) -> bool:
         """Return whether a token is legal if objects have no properties but the declared ones."""
@@ -429,14 +429,12 @@ class Explainer:
 
     def _is_allowed_by(self, engine: ComparedEngine, schema: Any, tokens: Sequence[_Token]) -> list[bool]:
         """Return whether an engine allows each token under another schema."""
-        paths = [token.path for token in tokens]
+        paths = list(dict.fromkeys(token.parting.path for token in tokens))
         found = engine.follow(json.dumps(schema, ensure_ascii=False), paths)
         if found.refused:
             return [False] * len(tokens)
-        return [
-            self._is_accepted(path, text) if token.is_end else text.reached == len(path)
-            for token, path, text in zip(tokens, paths, found.texts, strict=True)
-        ]
+        texts = dict(zip(paths, found.texts, strict=True))
+        return [_is_next(token.parting.path, texts[token.parting.path], token.token_id) for token in tokens]
 
     # --- confirmation by experiments
 
@@ -460,15 +458,19 @@ class Explainer:
             token.parting.path if token.is_end else (*token.parting.path, token.token_id) for token in group.tokens
         ]
         around = [one for one in _around(self._schema, pointer) if one != pointer]
+        is_known = True
         for candidate in (*around, pointer):
             texts = (self._tokenizer.spell(text) for text in texts_without(self._reference, candidate, self._seed))
             sample = [tuple(ids) for ids in islice(texts, _SAMPLE) if ids is not None]
             sample += [*shown[:_SAMPLE], *self._followed[:_SAMPLE]]
             before = engine.follow(self._reference.source, sample)
             changed = json.dumps(without_keywords(self._schema, (candidate,)), ensure_ascii=False)
-            if engine.follow(changed, sample) == before:
+            after = engine.follow(changed, sample)
+            if any(text.is_cut for text in (*before.texts, *after.texts)):
+                is_known = False
+            elif after == before:
                 return replace(found, pointers=(candidate,), effect=Effect.DROPS)
-        return replace(found, effect=Effect.APPROXIMATES)
+        return replace(found, effect=Effect.APPROXIMATES) if is_known else found
 
     # --- proofs
 
@@ -497,7 +499,8 @@ class Explainer:
                 engine.follow(self._reference.source, [path]).texts[0]
                 for engine in (self._engines[token.looser], self._engines[1 - token.looser])
             )
-            if self._is_accepted(path, looser) and not self._is_accepted(path, stricter):
+            is_known = not stricter.is_cut
+            if self._is_accepted(path, looser) and is_known and not self._is_accepted(path, stricter):
                 return b"".join(map(self._tokenizer.token_bytes, path))
         return None
 
@@ -519,10 +522,7 @@ class Explainer:
 
     def _is_accepted(self, path: _Ids, text: FollowedText) -> bool:
         """Return whether an engine accepts all of a text, and allows its end."""
-        if text.failure or text.reached != len(path):
-            return False
-        words = text.masks[-1]
-        return bool(words[self._end >> 3] >> (self._end & 7) & 1)
+        return _is_next(path, text, self._end)
 
     def _spans(self, pointers: Iterable[str]) -> tuple[Span, ...]:
         """Return the places of keywords, or of what contains a keyword that is not stated."""
@@ -546,6 +546,19 @@ def _declared_first(value: Any, names: Sequence[str]) -> Any:
         return value
     keys = [*(name for name in names if name in value), *(key for key in value if key not in names)]
     return {key: _declared_first(value[key], names) for key in keys}
+
+
+def _is_next(path: _Ids, text: FollowedText, token_id: int) -> bool:
+    """Return whether an engine accepts all of a text, and then allows a token.
+
+    Args:
+        path: the tokens of the text.
+        text: how the engine reads it.
+        token_id: the token.
+    """
+    if text.failure or text.reached != len(path):
+        return False
+    return bool(text.masks[-1][token_id >> 3] >> (token_id & 7) & 1)
 
 
 def _direction(looser: int) -> Direction:

@@ -29,8 +29,6 @@ from engine.vocabulary import Vocabulary
 
 MOST_STEPS: Final = 3_000
 """The default for the largest number of steps: texts that are followed, and prefixes at which masks are compared."""
-QUESTION_LIMIT_S: Final = 10.0
-"""The time limit of an engine for one question, in seconds."""
 _BATCH: Final = 24  # texts
 _MOST_IDLE: Final = 480  # texts without a new prefix, after which the walk has seen what it can
 _NUMBERS: Final = re.compile(r"\d+")  # messages have times and positions
@@ -119,14 +117,7 @@ def compare_peers(
     with ExitStack() as stack:
         first, second = (
             stack.enter_context(
-                PeerEngine(
-                    peer,
-                    vocabulary,
-                    constraint.notation,
-                    options=constraint.options,
-                    limit_s=QUESTION_LIMIT_S,
-                    cancel=cancel,
-                )
+                PeerEngine(peer, vocabulary, constraint.notation, options=constraint.options, cancel=cancel)
             )
             for peer in peers
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 from engine.compile import CompileOptions
 from engine.peers.adapter import OWN, Peer
@@ -13,6 +13,8 @@ from engine.peers.masks import CompleteText, FollowedTexts, FollowTexts
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary
 
+QUESTION_LIMIT_S: Final = 10.0
+"""The time limit of an engine for one question, in seconds."""
 _Ids = tuple[int, ...]
 
 
@@ -53,7 +55,7 @@ class PeerEngine:
         notation: str,
         *,
         options: CompileOptions,
-        limit_s: float,
+        limit_s: float = QUESTION_LIMIT_S,
         cancel: CancelToken,
     ) -> None:
         self.name, self.version, self._notation = peer.name, peer.version or "", notation

@@ -65,3 +65,24 @@ def test_equal_engines_are_a_success(capsys):
 @pytest.mark.parametrize("names", [(), ("nothing",), (OWN, OWN, OWN)])
 def test_two_known_engines_are_needed(names):
     assert run("diff", *(word for name in names for word in ("--engine", name)), *GRAMMAR) == 2
+
+
+def test_a_running_server_is_an_engine(llama_server, monkeypatch, capsys):
+    monkeypatch.setenv("KEY_OF_TEST", llama_server.key)
+    command = ("--notation", "gbnf", "--grammar", 'root ::= "ab" | "c"', "--key-env", "KEY_OF_TEST", "--json")
+    assert run("diff", "--engine", llama_server.address, *command) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], [one["name"] for one in found["engines"]]) == ("equal", [OWN, "llama-server"])
+    assert found["checked"] > 0
+
+
+def test_a_server_that_is_not_there_is_an_error(capsys):
+    assert run("diff", "--engine", "http://127.0.0.1:9", *GRAMMAR) == 1
+    assert "http://127.0.0.1:9" in capsys.readouterr().err
+
+
+def test_a_server_without_a_mask_names_the_command_that_checks_it(llama_server, monkeypatch, capsys):
+    monkeypatch.setenv("TURNSTILE_SERVER_KEY", llama_server.key)
+    command = ("--notation", "json_schema", "--grammar", '{"not": {"type": "string"}}')
+    assert run("diff", "--engine", llama_server.address, *command) == 1
+    assert f"turnstile probe {llama_server.address}" in capsys.readouterr().err
