@@ -1,9 +1,16 @@
-"""The model of an SGLang server, by its route `/generate` (read in the sources of 0.5.23, not run).
+"""The model of an SGLang server, by its route `/generate`.
 
 Log-probabilities are taken after the mask and the temperature of a request, so steps are asked for without a grammar
 and with a temperature of 1. The server lists as many tokens as are asked for and prices named ones. It draws under a
 mask that is given as biases: allowed tokens are raised if they are few, else the others are lowered. It has no list of
 its tokens, so the vocabulary is that of a tokenizer here.
+
+What the sampling parameters leave out may come from the server (`--preferred-sampling-params`), so all of it is sent:
+some versions take log-probabilities after top-p as well. The token that the server generates is in a list of its own.
+
+Read in the repository, at revisions that bear no release's tag, and not run: `managers/io_struct.py` and
+`managers/tokenizer_manager.py` at 001067ff, `sampling/sampling_params.py` at 00c17caf,
+`entrypoints/openai/serving_tokenize.py` at 0351c1fa, and, of 2025, `layers/sampler.py` at 584f55d1.
 """
 
 from __future__ import annotations
@@ -25,6 +32,17 @@ MOST_LISTED: Final = 100
 MOST_PRICED: Final = 1_024
 
 _BIAS: Final = 1_000.0  # more than any two logits of a model differ, and small enough for float32
+
+_NEUTRAL: Final = {
+    "temperature": 1.0,
+    "top_k": -1,
+    "top_p": 1.0,
+    "min_p": 0.0,
+    "repetition_penalty": 1.0,
+    "presence_penalty": 0.0,
+    "frequency_penalty": 0.0,
+    "min_new_tokens": 0,
+}
 
 _Entry = tuple[float | None, int, str | None]
 
@@ -62,12 +80,12 @@ class SGLangModel:
 
     def next_tokens(self, ids: Sequence[int]) -> NextTokens:
         """See `ServedModel`."""
-        answer = self._answer(ids, {"temperature": 1.0}, return_logprob=True, top_logprobs_num=MOST_LISTED)
+        answer = self._answer(ids, {}, return_logprob=True, top_logprobs_num=MOST_LISTED)
         return self._listed(answer, answer.meta_info.output_top_logprobs)
 
     def prices(self, ids: Sequence[int], token_ids: Sequence[int]) -> NextTokens:
         """See `ServedModel`."""
-        answer = self._answer(ids, {"temperature": 1.0}, return_logprob=True, token_ids_logprob=list(token_ids))
+        answer = self._answer(ids, {}, return_logprob=True, token_ids_logprob=list(token_ids))
         return self._listed(answer, answer.meta_info.output_token_ids_logprobs).only(token_ids)
 
     def draw(self, ids: Sequence[int], allowed: NDArray[np.bool_], sampler: Mapping[str, float]) -> int:
@@ -105,7 +123,7 @@ class SGLangModel:
 
     def _answer(self, ids: Sequence[int], sampling: Mapping[str, Any], **more: Any) -> _Generated:
         """Return the answer for the one token that the server generates after some ids."""
-        body = {"input_ids": list(ids), "sampling_params": {"max_new_tokens": 1, **sampling}, **more}
+        body = {"input_ids": list(ids), "sampling_params": {"max_new_tokens": 1, **_NEUTRAL, **sampling}, **more}
         return self._client.post_for(_Generated, "/generate", body)
 
     def _ids_of(self, text: str, *, add_special: bool) -> list[int]:

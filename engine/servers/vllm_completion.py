@@ -1,8 +1,15 @@
-"""The model of a vLLM server, by its route `/v1/completions` (read in the sources of 0.33, not run).
+"""The model of a vLLM server, by its route `/v1/completions`.
 
 Log-probabilities are taken after the grammar of a request, so steps are asked for without one: then they are the
 model's own. The server lists the best 20 tokens by default, prices up to 128 named tokens (`logprob_token_ids`), and
 draws under a mask (`allowed_token_ids`). It has no list of its tokens, so the vocabulary is that of a tokenizer here.
+
+What a request leaves out comes from the model's `generation_config.json` (penalties, top-k, top-p), so all of it is
+sent. The token that the server generates is added to a list even if it is none of the best.
+
+Read in the repository, at revisions of 2026 that bear no release's tag, and not run: `entrypoints/openai/completion`
+at 002032ee and 030ea52e, `entrypoints/serve/tokenize` at 030ea52e, `sampling_params.py` at 00388f65,
+`v1/sample/sampler.py` at 3e342658.
 """
 
 from __future__ import annotations
@@ -24,6 +31,16 @@ MOST_LISTED: Final = 20
 MOST_PRICED: Final = 128
 
 _NAME: Final = "token_id:"
+_LEAST: Final = -9_999.0
+"""What the server writes in place of minus infinity."""
+_NEUTRAL: Final = {
+    "top_k": 0,
+    "top_p": 1.0,
+    "min_p": 0.0,
+    "repetition_penalty": 1.0,
+    "presence_penalty": 0.0,
+    "frequency_penalty": 0.0,
+}
 
 
 class _Logprobs(msgspec.Struct):
@@ -60,12 +77,12 @@ class VllmModel:
         check_tokenizer(vocabulary, lambda text: self._ids_of(prompt=text, add_special_tokens=False))
 
     def next_tokens(self, ids: Sequence[int]) -> NextTokens:
-        """See `ServedModel`: the drawn token is the best one, so the list has no token of a lower rank."""
-        return self._listed(ids, logprobs=MOST_LISTED, temperature=0.0)
+        """See `ServedModel`."""
+        return self._listed(ids, MOST_LISTED)
 
     def prices(self, ids: Sequence[int], token_ids: Sequence[int]) -> NextTokens:
         """See `ServedModel`."""
-        return self._listed(ids, logprob_token_ids=list(token_ids), temperature=0.0).only(token_ids)
+        return self._listed(ids, len(token_ids), logprob_token_ids=list(token_ids)).only(token_ids)
 
     def draw(self, ids: Sequence[int], allowed: NDArray[np.bool_], sampler: Mapping[str, float]) -> int:
         """Draw with `allowed_token_ids`; see `ServedModel`. The server applies min-p before top-p."""
@@ -86,14 +103,28 @@ class VllmModel:
         asked.append({"role": "assistant", "content": assistant_prefix})
         return self._ids_of(messages=asked, add_generation_prompt=False, continue_final_message=True)
 
-    def _listed(self, ids: Sequence[int], **more: Any) -> NextTokens:
-        choice = self._answer(ids, **more, return_tokens_as_token_ids=True)
+    def _listed(self, ids: Sequence[int], count: int, **more: Any) -> NextTokens:
+        """Return the tokens that are listed after some ids, the most probable one first.
+
+        Args:
+            ids: the ids before them.
+            count: their number; the server lists one more where its own token is none of them.
+            more: further fields of the request.
+
+        Raises:
+            ServerError: none are listed.
+        """
+        choice = self._answer(ids, **more, logprobs=count, temperature=0.0, return_tokens_as_token_ids=True)
         listed = choice.logprobs.top_logprobs if choice.logprobs is not None else None
         if not listed or not listed[0]:
             raise UnreadableReplyError("errors.servers.no_probabilities", address=self._client.address)
         found = {name.removeprefix(_NAME): price for name, price in listed[0].items() if name.startswith(_NAME)}
-        priced = [(int(token_id), price) for token_id, price in found.items() if token_id.isdecimal()]
-        return listed_tokens(priced, self.vocabulary.size)
+        priced = {int(token_id): price for token_id, price in found.items() if token_id.isdecimal()}
+        if len(priced) > count and choice.token_ids:
+            priced.pop(choice.token_ids[0], None)
+        known = [(one, None if price is None or price <= _LEAST else price) for one, price in priced.items()]
+        known.sort(key=lambda one: -np.inf if one[1] is None else one[1], reverse=True)
+        return listed_tokens(known, self.vocabulary.size)
 
     def _answer(self, ids: Sequence[int], **more: Any) -> _Choice:
         """Return the answer for the one token that the server generates after some ids."""
@@ -103,6 +134,7 @@ class VllmModel:
             "max_tokens": 1,
             "return_token_ids": True,
             "add_special_tokens": False,
+            **_NEUTRAL,
         }
         choices = self._client.post_for(_Completion, f"{self._client.openai_path}/completions", body | more).choices
         if not choices:
