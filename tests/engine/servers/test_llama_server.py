@@ -151,6 +151,7 @@ def test_pieces_that_are_no_characters_are_bytes(client):
 
 def test_a_stream_has_an_event_for_each_token_and_one_at_the_end(client):
     body = {"prompt": ids_of(client), "n_predict": 3, "n_probs": 2, "stream": True, "return_tokens": True}
+    body["grammar"] = "root ::= [a-z]+"  # an event waits for the end of its character
     *events, last = client.stream("/completion", {**body, "ignore_eos": True})
     assert [len(event["completion_probabilities"]) for event in events] == [1, 1, 1]
     assert [event["stop"] for event in events] == [False] * 3
