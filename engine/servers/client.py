@@ -37,6 +37,7 @@ DEFAULT_TIMEOUT_S: Final = 60.0
 MOST_BYTES: Final = 256_000_000
 """The largest answer; the whole distribution over 262,144 tokens is about 25 MB."""
 
+_LEAST_SECRET: Final = 8  # characters; a shorter key is a placeholder such as "EMPTY", and may be a part of any answer
 _CONNECT_S: Final = 3.0
 _POLL_S: Final = 0.02
 _LONGEST_MESSAGE: Final = 500
@@ -263,7 +264,7 @@ class ServerClient:
     def without_key(self, text: bytes | str) -> str:
         """Return a text of the server without the key."""
         readable = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-        return readable.replace(self._key, KEY_MARK) if self._key else readable
+        return readable.replace(self._key, KEY_MARK) if len(self._key) >= _LEAST_SECRET else readable
 
     def _accepted(self, reply: ServerReply) -> ServerReply:
         if not 200 <= reply.status < 300:

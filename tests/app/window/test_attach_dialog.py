@@ -156,6 +156,25 @@ def test_a_server_that_dies_during_a_run_loses_no_step_and_is_used_when_it_is_ba
     assert len(decoding.view.trace.nodes) == len(decoding.view.trace.path)  # no step was taken twice
 
 
+def test_a_step_that_waits_for_a_server_is_cancelled_and_the_next_one_works(desk, double):
+    attach(desk, double.address, KEY)
+    step(desk)
+    decoding, answers, taken = desk.session.decoding, double.answers, desk.output
+    asked = len(double.requests)
+    double.answers = lambda _: DoubleReply(waits=True)
+    decoding.step()
+    desk.wait(lambda: len(double.requests) > asked)
+    desk.session.cancel_background()
+    group = desk.session.worker_pool.decode
+    pid = group.pid
+    desk.wait(lambda: not group.pending)
+    assert desk.output == taken
+    double.answers = answers
+    step(desk)
+    assert desk.output.startswith(taken)
+    assert group.pid == pid  # nothing had to be killed
+
+
 def test_a_server_that_restarts_with_another_model_is_not_mixed_in(desk, double):
     attach(desk, double.address, KEY)
     step(desk)

@@ -44,6 +44,11 @@ def test_a_refusal_has_the_message_of_the_server_without_the_key(status, key):
         assert len(double.requests) == 1
 
 
+def test_a_placeholder_of_a_key_changes_no_answer():
+    with served(lambda request: {"tokens": ["EMPTY"]}) as double:
+        assert ServerClient(double.address, key="EMPTY").get("/a") == {"tokens": ["EMPTY"]}
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
