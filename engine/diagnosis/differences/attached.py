@@ -54,6 +54,7 @@ class AttachedEngine:
         self.vocabulary = vocabulary
         self._masks: dict[str, ServerMasks] = {}
         self._known: dict[tuple[str, _Ids], FollowedText] = {}
+        self._words: dict[tuple[str, _Ids], bytes] = {}
 
     def require_mask(self, source: str) -> None:
         """Check that the server applies a mask, unless it refuses the grammar.
@@ -72,11 +73,24 @@ class AttachedEngine:
             return FollowedTexts(refused=first.reason)
         new = [path for path in dict.fromkeys(paths) if (source, path) not in self._known]
         for path in new[: min(_MOST_OF_QUESTION, _MOST_TEXTS - len(self._known))]:
-            self._known[source, path] = _followed(masks, path)
+            text = self._known[source, path] = self._left_text(source, path) or _followed(masks, path)
+            self._words |= {(source, path[:position]): words for position, words in enumerate(text.masks)}
         return FollowedTexts(tuple(self._known.get((source, path), _UNKNOWN) for path in paths))
 
     def complete(self, source: str, path: _Ids) -> _Ids | None:
         """Return None: a search by masks would need a request for each token; see `ComparedEngine`."""
+        return None
+
+    def _left_text(self, source: str, path: _Ids) -> FollowedText | None:
+        """Return how the server reads a text, if a text with the same beginning shows that it masks the next token."""
+        known: list[bytes] = []
+        for position, token_id in enumerate(path):
+            words = self._words.get((source, path[:position]))
+            if words is None:
+                return None
+            known.append(words)
+            if not words[token_id >> 3] >> (token_id & 7) & 1:
+                return FollowedText(tuple(known))
         return None
 
     def _masks_of(self, source: str) -> ServerMasks:
