@@ -1,7 +1,8 @@
 """The mask of a vLLM server that was started with `--return-sampling-mask` and `--enable-scale-out`.
 
 Its route `/inference/v1/generate` then returns the ids that could be drawn at each step: those that the grammar, top-k
-and top-p leave. With a top-k as wide as the vocabulary these are the mask. Read in the sources of 0.33, not run.
+and top-p leave. With a top-k as wide as the vocabulary these are the mask. This follows a description of 0.33: its
+sources were not opened, and no such server was run.
 
 **Steering.** vLLM raises tokens by biases, which are the same at each step, and lowers those that were generated before
 by a penalty. So the tokens of the run are put in an order in which the wanted token of each step precedes the others
