@@ -2,8 +2,9 @@
 
 The requests and responses are those of vLLM 0.33 (`entrypoints/openai/chat_completion/protocol.py`), SGLang 0.5.23
 (`entrypoints/openai/protocol.py`, `managers/io_struct.py`) and Ollama (`api/types.go`), as far as they are known: not
-compared with a tagged release, and not recorded. The model of a double says hello, or copies the text that it is told to write; at a high temperature it
-babbles. Under a mask it writes that where it is legal, and else the shortest legal text. A word is a token.
+compared with a tagged release, and not recorded. The model of a double says hello, or copies the text that it is told
+to write; at a high temperature it babbles. Under a mask it writes that where it is legal, and else the shortest legal
+text. A word is a token.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def test_smollm2_has_the_masks_of_brute_force(smollm2_server):
 
 
 class Vllm:
-    """A vLLM 0.33 with `--return-sampling-mask`, by a description of the route: neither read in its sources nor recorded.
+    """A vLLM 0.33 with `--return-sampling-mask`, by a description of the route: neither read nor recorded.
 
     Each draw is the allowed token with the largest bias, which the penalty divides for those that were generated or are
     in the prompt; among equal ones, that with the lowest id.
