@@ -145,7 +145,7 @@ class GenerationPresenter(PanePresenter):
 
 def _title(engine: EngineChoice, mask: EngineMask | None) -> str:
     """Return the title of the column of an engine."""
-    if mask is not None and mask.version:
+    if mask is not None and mask.title != engine.name:  # it has the name that the server gives itself
         return mask.title
     return urlsplit(engine.name).netloc if engine.is_server else engine.name
 

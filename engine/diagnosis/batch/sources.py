@@ -232,9 +232,12 @@ class _BatchReader:
                 self._find_in(folder, folder.name)
 
     def _find_in(self, folder: Path, title: str) -> None:
-        """Add the files of a folder; grammars without a request of their own are those of all its requests."""
+        """Add the files of a folder.
+
+        A grammar without a name of its own, such as `schema.json`, is that of all its requests, and so is a single one
+        with another name than theirs. Of several, the first is that of outputs without a request.
+        """
         groups: dict[str, _Group] = {}
-        shared: list[tuple[Path, _Role]] = []
         for path in sorted((one for one in folder.iterdir() if one.is_file()), key=_natural):
             if path.name.startswith("."):
                 continue
@@ -245,11 +248,11 @@ class _BatchReader:
                 group = groups.setdefault(role.stem, _Group(role.stem or title))
                 (group.grammars if role.kind is TextKind.GRAMMAR else group.parts).append((path, role))
         asked = {stem: group for stem, group in groups.items() if group.parts}
-        for stem, group in groups.items():
-            if stem not in asked:
-                shared += group.grammars
-        for group in asked.values() if asked else list(groups.values())[:1]:
-            group.grammars = group.grammars or shared
+        alone = [pair for stem, group in groups.items() if stem not in asked for pair in group.grammars]
+        unnamed = groups[""].grammars if "" in groups else []
+        for group in asked.values() if asked else [groups.get("") or group for group in groups.values()][:1]:
+            has_request = any(role.kind is TextKind.REQUEST for _, role in group.parts)
+            group.grammars = group.grammars or unnamed or ([] if has_request and len(alone) > 1 else alone)
             self._add_group(group)
 
     def _find_parted(self, folders: Sequence[Path]) -> None:

@@ -49,12 +49,14 @@ def test_the_server_ends_with_the_source(tiny_gguf_file):
 
 
 def test_a_server_that_is_killed_during_a_run_is_named_and_no_step_is_lost(tiny_gguf_file):
+    before = servers()
     session = DecodeSession(compile_grammar("regex", "[a-z]{9}"), load(tiny_gguf_file))
+    (server,) = [process for process in servers() if process not in before]
     session.set_prompt("Hello")
     session.step()
     output = session.position().output
     session.step()
-    servers()[-1].kill()
+    server.kill()
     with raises_key(ModelError, "errors.models.server.killed"):
         session.step()
     assert len(session.steps) == 2

@@ -36,7 +36,7 @@ def test_it_ends_when_it_is_closed(tiny_gguf_file):
 
 def test_it_ends_when_nothing_refers_to_it(tiny_gguf_file):
     server = LocalServer(tiny_gguf_file, CancelToken(), threads=1)
-    child = children()[-1]
+    child = newest_child()
     del server
     assert not child.is_running()
 
@@ -65,14 +65,14 @@ def test_it_ends_when_its_parent_is_killed(tiny_gguf_file):
 
 
 def test_it_says_that_the_memory_may_be_exhausted_when_it_was_killed(fresh_llama_server):
-    children()[-1].kill()
+    newest_child().kill()
     assert fresh_llama_server.has_ended(wait_s=60)
     with raises_key(ModelError, "errors.models.server.killed"):
         raise fresh_llama_server.failure()
 
 
 def test_it_has_the_last_words_of_a_server_that_crashed(fresh_llama_server):
-    children()[-1].send_signal(signal.SIGABRT)  # as a failed assertion of llama.cpp does
+    newest_child().send_signal(signal.SIGABRT)  # as a failed assertion of llama.cpp does
     assert fresh_llama_server.has_ended(wait_s=60)
     with raises_key(ModelError, "errors.models.server.ended", status=-signal.SIGABRT):
         raise fresh_llama_server.failure()
@@ -128,3 +128,8 @@ def test_without_the_package_the_error_names_the_extra(tiny_gguf_file, monkeypat
 
 def children() -> list[psutil.Process]:
     return psutil.Process().children()
+
+
+def newest_child() -> psutil.Process:
+    """The child process that was started last: process ids begin again at some point, so they tell nothing."""
+    return max(children(), key=psutil.Process.create_time)

@@ -11,7 +11,8 @@ from corpora import SHARED
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cli.diagnose import as_data, read_folder
+from engine.cli.diagnose import as_data
+from engine.diagnosis.batch.sources import batch_entries
 from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
 from engine.diagnosis.failures.diagnose import diagnose
 from engine.diagnosis.failures.tolerant_json import read_output
@@ -66,7 +67,8 @@ def skip_without(path):
 @pytest.mark.parametrize(("name", "target", "cause", "said"), FOLDERS)
 def test_a_rebuilt_failure_has_its_cause(name, target, cause, said):
     skip_without(FAILURES / name)
-    case = read_folder(FAILURES / name)
+    (entry,) = batch_entries([FAILURES / name])
+    case = entry.case()
     start = time.process_time()
     found = diagnose(case, target=target)
     assert time.process_time() - start < 2
