@@ -18,9 +18,9 @@ from app import theme
 from app.catalogue import ui_text
 from app.dialogs.work_page import WorkPage
 from app.display_text import unmarked
-from app.models.rows import Index, RowsModel
+from app.models.rows import RowsModel
 from app.theme.buttons import push_button
-from app.theme.labels import Label, plain_text
+from app.theme.labels import Label
 from app.widgets.accessibility import announce
 from app.workers.protocol import Progress
 from app.workers.requests.batches import BatchAnswer
@@ -122,26 +122,9 @@ class BatchModel(RowsModel):
         text = f"{row.name} {row.place} {row.cause_text} {row.detail} {row.finish} {row.sentence}".casefold()
         return all(word in text for word in self._words)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the texts; unknown numbers are empty."""
-        if not index.isValid():
-            return None
-        row: BatchRow = self.rows[index.row()]
-        name = self.names[index.column()]
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return self._text(row, name)
-            case Qt.ItemDataRole.ToolTipRole:
-                text = row.place if name == "name" else self._text(row, name)
-                return plain_text(ui_text("dialogs.batch.masked") if name == "mass" and row.is_masked else text)
-            case Qt.ItemDataRole.ForegroundRole:
-                return self._colour(row, name)
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return self.alignment(index.column())
-        return None
-
-    @staticmethod
-    def _text(row: BatchRow, name: str) -> str:
+    def text(self, row: BatchRow, column: int) -> str:
+        """Return the text of a cell; unknown numbers are empty."""
+        name = self.names[column]
         match name:
             case "cause":
                 detail = ui_text("dialogs.check.cause", cause=row.cause_text, detail=row.detail)
@@ -153,6 +136,19 @@ class BatchModel(RowsModel):
             case "worst":
                 return "" if row.worst is None else row.worst.text
         return unmarked(str(getattr(row, name)))
+
+    def tip(self, row: BatchRow, column: int) -> str:
+        """Return the place of a name, and why the mass behind a mask is unknown."""
+        match self.names[column]:
+            case "name":
+                return row.place
+            case "mass" if row.is_masked:
+                return ui_text("dialogs.batch.masked")
+        return self.text(row, column)
+
+    def look(self, row: BatchRow, column: int, role: int) -> object:
+        """Return the colour of causes and of small numbers."""
+        return self._colour(row, self.names[column]) if role == Qt.ItemDataRole.ForegroundRole else None
 
     @staticmethod
     def _colour(row: BatchRow, name: str) -> object:

@@ -16,7 +16,7 @@ from app import theme
 from app.catalogue import capitalised, ui_text
 from app.dialogs.work_page import WorkPage
 from app.display_text import percent, unmarked
-from app.models.rows import Index, RowsModel
+from app.models.rows import RowsModel
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.widgets.rich_text import bullets
@@ -35,31 +35,25 @@ class ScoresModel(RowsModel):
     tips = tuple(ui_text(f"dialogs.check.scores.tip.{name}") for name in names)
     numbers: ClassVar[frozenset[int]] = frozenset((2, 3, 4))
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the texts, and the colours of unlikely and illegal tokens."""
-        if not index.isValid():
-            return None
-        row: ScoreRow = self.rows[index.row()]
-        name = self.names[index.column()]
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return self._text(row, name)
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return self.alignment(index.column())
-            case Qt.ItemDataRole.FontRole if name in ("token", "wanted"):
-                return theme.mono_font()
-            case Qt.ItemDataRole.ForegroundRole:
-                return self._colour(row, name)
-        return None
-
-    @staticmethod
-    def _text(row: ScoreRow, name: str) -> str:
+    def text(self, row: ScoreRow, column: int) -> str:
+        """Return the text of a cell; unknown numbers are empty."""
+        name = self.names[column]
         match name:
             case "p":
                 return "" if row.p is None else percent(row.p)
             case "rank":
                 return "" if row.rank is None else f"{row.rank:,}"
         return str(getattr(row, name))
+
+    def look(self, row: ScoreRow, column: int, role: int) -> object:
+        """Return the font of tokens, and the colours of unlikely and illegal ones."""
+        name = self.names[column]
+        match role:
+            case Qt.ItemDataRole.FontRole if name in ("token", "wanted"):
+                return theme.mono_font()
+            case Qt.ItemDataRole.ForegroundRole:
+                return self._colour(row, name)
+        return None
 
     @staticmethod
     def _colour(row: ScoreRow, name: str) -> QColor | None:
@@ -78,24 +72,15 @@ class EnginesModel(RowsModel):
     tips = titles
     numbers: ClassVar[frozenset[int]] = frozenset()
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the texts; an engine without an answer is muted."""
-        if not index.isValid():
-            return None
-        row: EngineRow = self.rows[index.row()]
-        text = capitalised(row.answer) if self.names[index.column()] == "answer" else row.engine
-        if self.names[index.column()] == "version":
-            text = row.version
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return text
-            case Qt.ItemDataRole.ToolTipRole:
-                return plain_text(text)
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return self.alignment(index.column())
-            case Qt.ItemDataRole.ForegroundRole if row.accepted is None:
-                return theme.colour(theme.Role.MUTED)
-        return None
+    def text(self, row: EngineRow, column: int) -> str:
+        """Return the text of a cell."""
+        text = str(getattr(row, self.names[column]))
+        return capitalised(text) if self.names[column] == "answer" else text
+
+    def look(self, row: EngineRow, _column: int, role: int) -> object:
+        """Return the colour of an engine without an answer."""
+        is_muted = role == Qt.ItemDataRole.ForegroundRole and row.accepted is None
+        return theme.colour(theme.Role.MUTED) if is_muted else None
 
 
 class ScoresPage(WorkPage):

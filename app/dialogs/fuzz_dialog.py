@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QSpinBox, QVBoxLayout, QWidg
 from app import theme
 from app.catalogue import ui_text
 from app.dialogs.work_page import WorkPage
-from app.models.rows import Index, RowsModel
+from app.models.rows import RowsModel
 from app.theme.buttons import push_button
-from app.theme.labels import Label, plain_text
+from app.theme.labels import Label
 from app.widgets.accessibility import announce
 from app.workers.requests.engines import FuzzAnswer, FuzzRow
 
@@ -30,31 +30,23 @@ class DifferencesModel(RowsModel):
     tips = titles
     numbers: ClassVar[frozenset[int]] = frozenset()
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the texts."""
-        if not index.isValid():
-            return None
-        row: FuzzRow = self.rows[index.row()]
-        name = self.names[index.column()]
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return self._text(row, name)
-            case Qt.ItemDataRole.ToolTipRole:
-                return plain_text(self._text(row, name))
-            case Qt.ItemDataRole.FontRole if name == "text":
-                return theme.mono_font()
-            case Qt.ItemDataRole.ForegroundRole if name == "reason":
-                return theme.colour(theme.Role.MUTED)
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return self.alignment(index.column())
-        return None
-
-    @staticmethod
-    def _text(row: FuzzRow, name: str) -> str:
+    def text(self, row: FuzzRow, column: int) -> str:
+        """Return the text of a cell."""
+        name = self.names[column]
         accepts = {"own": row.is_accepted, "other": not row.is_accepted}
         if name not in accepts:
             return str(getattr(row, name))
         return ui_text("dialogs.fuzz.accepts" if accepts[name] else "dialogs.fuzz.refuses")
+
+    def look(self, row: FuzzRow, column: int, role: int) -> object:
+        """Return the font of texts and the colour of reasons."""
+        name = self.names[column]
+        match role:
+            case Qt.ItemDataRole.FontRole if name == "text":
+                return theme.mono_font()
+            case Qt.ItemDataRole.ForegroundRole if name == "reason":
+                return theme.colour(theme.Role.MUTED)
+        return None
 
 
 class FuzzPage(WorkPage):

@@ -14,14 +14,14 @@ from app import theme
 from app.catalogue import ui_text
 from app.dialogs.work_page import WorkPage
 from app.display_text import unmarked
-from app.models.rows import Index, RowsModel
+from app.models.rows import RowsModel
 from app.theme.buttons import push_button
 from app.theme.icons import icon
-from app.theme.labels import Label, plain_text
+from app.theme.labels import Label
 from app.widgets.accessibility import announce
 from app.widgets.banner import Banner, BannerSeverity
 from app.widgets.rich_text import prose
-from app.workers.requests.engines import CheckedServer
+from app.workers.requests.servers import CheckedServer
 from engine.diagnosis.server_probe.report import MaskState, ProbeReport
 
 _WIDTHS = {"section": 118, "name": 260, "state": 130}  # pixels
@@ -43,7 +43,7 @@ _ICONS = {
 
 @dataclass(frozen=True, slots=True)
 class ServerToCheck:
-    """What the user typed.
+    """The server to check, as the user typed it.
 
     Attributes:
         address: the address of the server.
@@ -99,34 +99,28 @@ class ServerRowsModel(RowsModel):
     tips = titles
     numbers: ClassVar[frozenset[int]] = frozenset()
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the texts and the icon of the state."""
-        if not index.isValid():
-            return None
-        row: ServerRow = self.rows[index.row()]
-        name = self.names[index.column()]
+    def text(self, row: ServerRow, column: int) -> str:
+        """Return the text of a cell."""
+        match self.names[column]:
+            case "section":
+                return ui_text(f"dialogs.server.section.{row.section}")
+            case "state":
+                return ui_text(f"dialogs.server.state.{row.state}")
+            case "note":
+                return unmarked(row.note)
+        return row.name
+
+    def look(self, row: ServerRow, column: int, role: int) -> object:
+        """Return the icon of the state, the font of names and the colour of what is not offered."""
+        name = self.names[column]
         match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return self._text(row, name)
-            case Qt.ItemDataRole.ToolTipRole:
-                return plain_text(self._text(row, name))
             case Qt.ItemDataRole.DecorationRole if name == "state":
                 return icon(*_ICONS.get(row.state, _OPEN))
             case Qt.ItemDataRole.FontRole if name == "name":
                 return theme.mono_font()
             case Qt.ItemDataRole.ForegroundRole if name == "section" or row.state == "not-offered":
                 return theme.colour(theme.Role.MUTED)
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return self.alignment(index.column())
         return None
-
-    @staticmethod
-    def _text(row: ServerRow, name: str) -> str:
-        if name == "section":
-            return ui_text(f"dialogs.server.section.{row.section}")
-        if name == "state":
-            return ui_text(f"dialogs.server.state.{row.state}")
-        return row.name if name == "name" else unmarked(row.note)
 
 
 class ServerPage(WorkPage):

@@ -6,6 +6,8 @@ from typing import Any, ClassVar
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from app.theme.labels import plain_text
+
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
@@ -22,7 +24,7 @@ def rest_of_row(index: Index) -> str:
 
 
 class RowsModel(QAbstractTableModel):
-    """A table model with fixed columns; subclasses return the contents of the cells.
+    """A table model with fixed columns; subclasses return the text of a cell, and what else distinguishes it.
 
     Attributes:
         titles, tips: of the columns.
@@ -63,6 +65,38 @@ class RowsModel(QAbstractTableModel):
                 return self.tips[section]
             case Qt.ItemDataRole.TextAlignmentRole:
                 return self.alignment(section)
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return the text, the tool tip and the alignment of a cell, and what `look` returns for other roles."""
+        if not index.isValid():
+            return None
+        row, column = self.rows[index.row()], index.column()
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return self.text(row, column)
+            case Qt.ItemDataRole.ToolTipRole:
+                return plain_text(self.tip(row, column))
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return self.alignment(column)
+        return self.look(row, column, role)
+
+    def text(self, row: Any, column: int) -> str:
+        """Return the text of a cell."""
+        raise NotImplementedError
+
+    def tip(self, row: Any, column: int) -> str:
+        """Return the tool tip of a cell; by default its text, which may be cut."""
+        return self.text(row, column)
+
+    def look(self, row: Any, column: int, role: int) -> object:
+        """Return the font, colour, icon or other data of a cell; None for the default.
+
+        Args:
+            row: one of `rows`.
+            column: the index of the column.
+            role: one of `Qt.ItemDataRole`, but not the text, the tool tip or the alignment.
+        """
         return None
 
     def alignment(self, column: int) -> Qt.AlignmentFlag:

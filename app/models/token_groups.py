@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 from PySide6.QtCore import Qt
 
 from app.catalogue import ui_text
 from app.display_text import percent_column
-from app.models.rows import Index, RowsModel
-from app.theme.labels import plain_text
+from app.models.rows import RowsModel
 
 _COLUMNS = ("leads_to", "tokens", "mass", "examples")
 LEADS_TO, TOKENS, MASS, EXAMPLES = range(len(_COLUMNS))
@@ -42,24 +41,16 @@ class TokenGroupsModel(RowsModel):
     tips: ClassVar = tuple(ui_text(f"automaton.tokens.tip.{name}") for name in _COLUMNS)
     numbers: ClassVar = frozenset({TOKENS, MASS})
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return texts and alignments; numbers are right-aligned."""
-        if not index.isValid():
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return self.alignment(index.column())
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_text(_text(self.rows[index.row()], index.column()))
-        if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole}:
-            return _text(self.rows[index.row()], index.column())
-        return None
+    def text(self, row: TokenRow, column: int) -> str:
+        """Return the text of a cell."""
+        if column == LEADS_TO:
+            return row.name
+        if column == TOKENS:
+            return f"{row.count:,}"
+        if column == MASS:
+            return "" if row.mass is None else percent_column(row.mass)
+        return "  ".join(row.examples) + ("  …" if row.count > len(row.examples) else "")
 
-
-def _text(target: TokenRow, column: int) -> str:
-    if column == LEADS_TO:
-        return target.name
-    if column == TOKENS:
-        return f"{target.count:,}"
-    if column == MASS:
-        return "" if target.mass is None else percent_column(target.mass)
-    return "  ".join(target.examples) + ("  …" if target.count > len(target.examples) else "")
+    def look(self, row: TokenRow, column: int, role: int) -> object:
+        """Return the text that is spoken."""
+        return self.text(row, column) if role == Qt.ItemDataRole.AccessibleTextRole else None

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app.commands import command
 from app.presenters.one_dialog import OneDialog
 from app.session import Session
-from app.workers.requests.engines import CheckServer
+from app.workers.requests.servers import CheckServer
 from engine.diagnosis.case import FailureCase
 
 if TYPE_CHECKING:

@@ -102,7 +102,7 @@ model busy for long. All other requests interleave with a run.
 """
 
 
-_MOVES = StepOnce | Take | Force | Back | GoTo | Restart
+_MOVES = StepOnce | Take | Force | Back | GoTo | Restart | FollowRecord
 
 Judge: TypeAlias = Callable[[DecodeView], str]
 """Called after a step of a run: returns why the run stops, "" to continue."""
@@ -288,7 +288,7 @@ class Decoding(QObject):
         """
         self._next_move = None
         self.stop_for(Force if is_forced else Take)
-        if not self._waits_for(Take | Force | StepOnce | Back | GoTo | Restart):
+        if not self._waits_for(_MOVES):
             (self.force if is_forced else self.take)(token_id)
 
     def back(self) -> None:

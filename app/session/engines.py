@@ -11,8 +11,6 @@ from app.catalogue import ui_text
 from app.jobs import JobGroup, Loss, PendingAnswer
 from app.workers.protocol import Failed, Progress, WorkerRequest
 from app.workers.requests.engines import (
-    CheckedServer,
-    CheckServer,
     CompareEngines,
     CompareMasks,
     EngineList,
@@ -24,7 +22,7 @@ from app.workers.requests.engines import (
     MasksAnswer,
     SmallestAnswer,
 )
-from app.workers.requests.servers import IdentifyServer, KeepServerKey, ServerAnswer
+from app.workers.requests.servers import CheckedServer, CheckServer, IdentifyServer, KeepServerKey, ServerAnswer
 
 A = TypeVar("A")
 

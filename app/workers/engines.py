@@ -18,8 +18,6 @@ from app.workers.engine_masks import EngineMasksHandler
 from app.workers.loop import Handler, Job, handles
 from app.workers.protocol import sentence
 from app.workers.requests.engines import (
-    CheckedServer,
-    CheckServer,
     CompareEngines,
     CompareMasks,
     EngineList,
@@ -34,6 +32,7 @@ from app.workers.requests.engines import (
     SmallestAnswer,
 )
 from app.workers.requests.equivalence import CompareGrammars, GrammarsAnswer
+from app.workers.requests.servers import CheckedServer, CheckServer
 from app.workers.servers import ServerHandler
 from engine.analysis.equivalence import compare_languages
 from engine.compile import compile_grammar

@@ -7,7 +7,7 @@ from app.workers.protocol import sentence
 from app.workers.requests.servers import IdentifyServer, KeepServerKey, KeptKey, ServerAnswer
 from engine.models.sources.server import find_tokenizer
 from engine.servers import KINDS, ServerClient, identify
-from engine.servers.keys import keep_key, key_of
+from engine.servers.keys import keep_key, key_of, remember_key
 from engine.servers.served_model import ServesModel
 from engine.source import CancelledError, EngineError
 
@@ -21,6 +21,8 @@ class ServerHandler:
             key = request.key or key_of(request.address)
             with ServerClient(request.address, key=key, cancel=job.cancel) as client:
                 found = identify(client)
+            if request.key:
+                remember_key(request.address, request.key)  # for the masks that this process reads from the server
         except CancelledError:
             raise
         except EngineError as error:

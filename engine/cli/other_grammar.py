@@ -19,7 +19,7 @@ from engine.source.catalogue import catalogue_text
 from engine.vocabulary.visible import visible
 
 _VERDICTS: Final = {Relation.NARROWER: "looser", Relation.WIDER: "stricter", Relation.UNEQUAL: "different"}
-"""What the second grammar is, compared with the first, where the relation of the first has another name."""
+"""The verdict on the second grammar by the relation of the first, where it has another name."""
 
 
 def add_other_grammar(parser: argparse.ArgumentParser) -> None:

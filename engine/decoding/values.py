@@ -216,7 +216,7 @@ class StageEffect:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """What a source leaves unknown at a position, if it returns a part of its distribution.
+    """The unknown part of a distribution, at a position of a source that returns the rest.
 
     Attributes:
         known: the number of tokens whose probability is known.

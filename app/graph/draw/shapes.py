@@ -55,6 +55,10 @@ def polylines(chains: Iterable[Sequence[Point]]) -> QPainterPath:
         for index in range(1, len(chain), 3):
             (x1, y1), (x2, y2) = chain[index], chain[index + 1]
             x3, y3 = chain[index + 2] if index + 3 < len(chain) else end
+            if y == y1 == y2 == y3:  # level, as within a column
+                path.lineTo(x3, y3)
+                x, y = x3, y3
+                continue
             is_long = abs(x3 - x) + abs(y3 - y) > _LONG
             for a, b, c, d in _weights(_LONG_PIECES if is_long else _PIECES):
                 path.lineTo(a * x + b * x1 + c * x2 + d * x3, a * y + b * y1 + c * y2 + d * y3)

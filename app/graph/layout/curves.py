@@ -39,11 +39,16 @@ class Box:
 
 
 def through(points: Sequence[Point]) -> tuple[Point, ...]:
-    """Return a chain through `points` that leaves and arrives horizontally at each of them; equal points count once."""
-    chain = [points[0]]
-    for (x0, y0), (x1, y1) in pairwise(points):
-        if (x0, y0) == (x1, y1):
-            continue
+    """Return a chain through `points` that leaves and arrives horizontally at each of them.
+
+    A point on a level line between its neighbours is left out.
+    """
+    kept = [points[0]]
+    for point, after in zip(points[1:], [*points[2:], points[-1]], strict=True):
+        if point != kept[-1] and (point is points[-1] or not kept[-1][1] == point[1] == after[1]):
+            kept.append(point)
+    chain = [kept[0]]
+    for (x0, y0), (x1, y1) in pairwise(kept):
         bend = (x1 - x0) / 2
         chain += [(x0 + bend, y0), (x1 - bend, y1), (x1, y1)]
     return tuple(chain)

@@ -13,9 +13,11 @@ work grows linearly with the drawing, and it is bounded. Rejected: moving nodes 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import TypeAlias
 
 from app.graph.layout.curves import head_corners
@@ -31,7 +33,15 @@ _FLATNESS = 1.0  # the maximum distance of straight pieces from their curve
 _CLEARANCE = 4.0  # how much nearer the own edge must be than any other
 _MARGIN = 1.5  # margin around a label
 _MOST_LOOKUPS = 500_000  # at pieces of curves; the labels left then become marks
-_CANDIDATE_SHARES = tuple(0.5 + side * step / 24 for step in range(11) for side in ((1,) if step == 0 else (-1, 1)))
+_MANY = 1_000  # labels, from which only every second share is tried
+
+
+def _shares(step: int) -> tuple[float, ...]:
+    """Return shares of a curve, from its middle outwards, in 24ths."""
+    return (0.5, *(0.5 + side * part / 24 for part in range(step, 11, step) for side in (-1, 1)))
+
+
+_ALL_SHARES, _FEW_SHARES = _shares(1), _shares(2)
 
 
 def place_labels(request: LayoutRequest, placed: Placement) -> Placement:
@@ -49,6 +59,7 @@ class _Labelling:
             for source, target, width, height in request.edges
             if (source, target) in placed.label_positions
         }
+        self._shares = _ALL_SHARES if len(self._sizes) <= _MANY else _FEW_SHARES
         self._curves = _Curves(placed.curves)
         self._taken = Rects()
         for node, width, height in request.nodes:
@@ -89,7 +100,7 @@ class _Labelling:
 
     def _candidates(self, key: EdgeKey, size: Point) -> Iterator[tuple[Point, float]]:
         """Yield positions on the curve, from its middle outwards, then beside it, each with its maximum distance."""
-        places = [self._curves.at(key, share) for share in _CANDIDATE_SHARES]
+        places = [self._curves.at(key, share) for share in self._shares]
         for position, _ in places:
             yield position, 0.0
         for (x, y), (dx, dy) in places:
@@ -126,9 +137,11 @@ class _Curves:
     def __init__(self, curves: Mapping[EdgeKey, Sequence[Point]]) -> None:
         self._cells: defaultdict[tuple[int, int], list[tuple[_Piece, EdgeKey]]] = defaultdict(list)
         self._own: dict[EdgeKey, list[_Piece]] = {}
+        self._ends: dict[EdgeKey, list[float]] = {}  # the length of the curve up to the end of each piece
         self._lookups_left = _MOST_LOOKUPS
         for key, chain in curves.items():
             self._own[key] = pieces = list(_pieces(chain))
+            self._ends[key] = list(accumulate(math.dist(*piece) for piece in pieces))
             for piece in pieces:
                 (x0, y0), (x1, y1) = piece
                 for cell in _cells((min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))):
@@ -136,18 +149,18 @@ class _Curves:
 
     def length(self, key: EdgeKey) -> float:
         """Return the length of a curve."""
-        return sum(math.dist(*piece) for piece in self._own[key])
+        return self._ends[key][-1]
 
     def at(self, key: EdgeKey, share: float) -> tuple[Point, Point]:
         """Return the point after a share of the length of a curve, and the direction there."""
-        pieces, left = self._own[key], share * self.length(key)
-        for (x0, y0), (x1, y1) in pieces:
-            length = math.hypot(x1 - x0, y1 - y0)
-            if 0 < length >= left:
-                part = left / length
-                return (x0 + part * (x1 - x0), y0 + part * (y1 - y0)), ((x1 - x0) / length, (y1 - y0) / length)
-            left -= length
-        return pieces[-1][1], (1.0, 0.0)
+        pieces, ends = self._own[key], self._ends[key]
+        index = min(bisect_left(ends, share * ends[-1]), len(pieces) - 1)
+        (x0, y0), (x1, y1) = pieces[index]
+        length = math.hypot(x1 - x0, y1 - y0)
+        if length == 0:
+            return (x1, y1), (1.0, 0.0)
+        part = 1 - (ends[index] - share * ends[-1]) / length
+        return (x0 + part * (x1 - x0), y0 + part * (y1 - y0)), ((x1 - x0) / length, (y1 - y0) / length)
 
     def distance(self, key: EdgeKey, position: Point) -> float:
         """Return the distance of a position from its own curve."""

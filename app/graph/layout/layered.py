@@ -33,9 +33,9 @@ _ROW_GAP = 18.0
 _LOOP_SPACE = 22.0
 _BACK_OFFSET = 9.0
 _BOW = 18.0  # how far an edge within a column leaves it, at least; and how far it stays from the next one
-_ARC_ROOM = 12.0
+_ARC_ROOM, _MOST_ARCS = 12.0, 20  # the room of an arc within a column, and how many get one of their own
 _BEND_ROW = 18.0  # the distance of two lines in a column
-_MOST_BENDS = 8_000
+_MOST_BENDS = 2_000
 
 
 def place_by_layers(request: LayoutRequest, spread: float = 1.0) -> Placement:
@@ -214,10 +214,12 @@ def _columns(request: LayoutRequest, rows: ColumnRows, spread: float) -> list[_C
         if label_width > 0 and source != target:
             column = _label_column(source, target, rows)
             gap[column] = max(gap[column], label_width + _LABEL_MARGIN)
-    for source, target, _, _ in request.edges:  # an arc within a column, in the gap before or after it
+    arcs = [0] * count  # within a column, in the gap before or after it
+    for source, target, _, _ in request.edges:
         if source != target and rows.column[source] == rows.column[target]:
             column = rows.column[source] - (rows.height[source] > rows.height[target])
-            gap[max(column, 0)] += _ARC_ROOM
+            arcs[max(column, 0)] += 1
+    gap = [its + _ARC_ROOM * min(arcs_in, _MOST_ARCS) for its, arcs_in in zip(gap, arcs, strict=True)]
     columns, x, before = [], 0.0, spread * _COLUMN_GAP
     for its_width, its_gap in zip(width, gap, strict=True):
         after = spread * its_gap

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -46,30 +46,30 @@ class MaskDifferencesModel(RowsModel):
     tips: ClassVar[tuple[str, ...]] = tuple(ui_text(f"engines.tip.{name}") for name in _COLUMNS)
     numbers: ClassVar[frozenset[int]] = frozenset()
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the cells."""
-        if not index.isValid():
-            return None
-        row: MaskDifference = self.rows[index.row()]
-        column = index.column()
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return the cells; a cell is spoken with the rest of its row."""
+        if index.isValid() and role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{index.data()}, {rest_of_row(index)}"
+        return super().data(index, role)
+
+    def text(self, row: MaskDifference, column: int) -> str:
+        """Return the text of a cell."""
+        sign = "+" if row.is_gained else "\N{MINUS SIGN}"
+        tokens = f"{sign} {row.tokens}" if row.tokens else ""
+        text = ui_text("engines.no_text") if row.text is None else row.text
+        return (row.engine, row.cause, row.prefix, tokens, text)[column]
+
+    def look(self, row: MaskDifference, column: int, role: int) -> object:
+        """Return the font of texts, and the colour of differences in form."""
         match role:
-            case Qt.ItemDataRole.DisplayRole:
-                sign = "+" if row.is_gained else "\N{MINUS SIGN}"
-                tokens = f"{sign} {row.tokens}" if row.tokens else ""
-                text = ui_text("engines.no_text") if row.text is None else row.text
-                return (row.engine, row.cause, row.prefix, tokens, text)[column]
-            case Qt.ItemDataRole.ToolTipRole:
-                return plain_text(self._tip(row, column))
-            case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{index.data()}, {rest_of_row(index)}"
             case Qt.ItemDataRole.FontRole if column in (PREFIX, TOKENS) or (column == TEXT and row.text is not None):
                 return theme.mono_font()
             case Qt.ItemDataRole.ForegroundRole if row.is_form or (column == TEXT and row.text is None):
                 return theme.colour(theme.Role.MUTED)
         return None
 
-    @staticmethod
-    def _tip(row: MaskDifference, column: int) -> str:
+    def tip(self, row: MaskDifference, column: int) -> str:
+        """Return the bytes of a prefix, the engine that accepts a text, or what the difference is."""
         if column == PREFIX:
             return ui_text("engines.bytes", bytes=row.prefix_bytes or "–")
         if column == TEXT and row.text is not None:

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.catalogue import ui_text
-from app.models.rows import Index, RowsModel
+from app.models.rows import RowsModel
 from app.panes.forced.spellings import SpellingsTable
 from app.panes.forced.wording import begins, form_note, part_of, sentences
 from app.theme.buttons import tool_button
@@ -348,22 +348,21 @@ class RunsModel(RowsModel):
     tips: ClassVar = tuple(ui_text(f"forced.runs.tip.{name}") for name in _COLUMNS)
     numbers = frozenset((WAYS,))
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the texts."""
-        if not index.isValid():
-            return None
-        row, column = self.rows[index.row()], index.column()
+    def text(self, row: ForcedRow, column: int) -> str:
+        """Return the text of a cell."""
+        return (row.text, row.where, row.ways, row.own)[column]
+
+    def tip(self, row: ForcedRow, _column: int) -> str:
+        """Return the tool tip of the row."""
+        return _tip(row)
+
+    def look(self, row: ForcedRow, column: int, role: int) -> object:
+        """Return the font of texts and the colour of places."""
         match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return (row.text, row.where, row.ways, row.own)[column]
             case Qt.ItemDataRole.FontRole if column in (TEXT, OWN):
                 return theme.mono_font()
             case Qt.ItemDataRole.ForegroundRole if row.data is None or column == WHERE:
                 return theme.colour(theme.Role.MUTED)
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return self.alignment(column)
-            case Qt.ItemDataRole.ToolTipRole:
-                return plain_text(_tip(row))
         return None
 
 

@@ -253,18 +253,16 @@ class WaterfallModel(RowsModel):
     tips = tuple(ui_text(f"probabilities.column_tip.{name}") for name in _COLUMNS)
     numbers = frozenset((LEFT, REMOVED, MOVED))
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the texts, and the row itself for the delegate that draws its bar."""
-        if not index.isValid():
-            return None
-        row = self.rows[index.row()]
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return _text(row, index.column())
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return self.alignment(index.column())
-            case Qt.ItemDataRole.ToolTipRole:
-                return plain_text(_tip(row))
+    def text(self, row: Fall, column: int) -> str:
+        """Return the text of a cell."""
+        return _text(row, column)
+
+    def tip(self, row: Fall, _column: int) -> str:
+        """Return what the stage did, in words."""
+        return _tip(row)
+
+    def look(self, row: Fall, _column: int, role: int) -> object:
+        """Return the row itself for the delegate that draws its bar."""
         return row if role == _ROW else None
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class MaskCell(StrEnum):
-    """What an engine does with a token."""
+    """The decision of an engine on a token."""
 
     ALLOWED = "allowed"
     MASKED = "masked"
@@ -88,7 +88,7 @@ class PartedPosition:
 
 @dataclass(frozen=True, slots=True)
 class EngineMask:
-    """What an engine allows at the last position of a run, and where along the run it departs from the session.
+    """The mask of an engine at the last position of a run, and the positions at which it departs from the session.
 
     Attributes:
         engine: the engine.

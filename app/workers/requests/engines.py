@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from app.workers.requests.compile import CompileRequest
     from app.workers.requests.decode import ReplayQuestion
     from engine.diagnosis.failures.diagnosis import Diagnosis
-    from engine.diagnosis.server_probe.report import ProbeReport
     from engine.source import Span
 
 
@@ -258,37 +257,4 @@ class MasksAnswer:
     verdicts: tuple[MaskVerdict, ...] = ()
     differences: tuple[MaskDifference, ...] = ()
     figures: tuple[EngineFigures, ...] = ()
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckServer(WorkerRequest["CheckedServer"]):
-    """Check whether a server applies a mask; each part of the report is an intermediate answer.
-
-    Attributes:
-        address: the address of the server.
-        model: the model of the server; empty for the first one that it lists.
-        key: the key of the server; empty for that of the environment or the keyring.
-        compiled: the grammar whose keywords are checked; None for none.
-        tokenizer: the file or folder of the tokenizer to compare with; empty for none.
-    """
-
-    address: str
-    model: str = ""
-    key: str = field(default="", repr=False)
-    compiled: CompileRequest | None = None
-    tokenizer: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedServer:
-    """What is known of a server, or the sentence that says why nothing more is.
-
-    Attributes:
-        report: what was found so far; None if nothing was.
-        error: a sentence; empty if the check goes on or ended.
-    """
-
-    request: CheckServer
-    report: ProbeReport | None = None
     error: str = ""

@@ -1,4 +1,4 @@
-"""Requests about servers, before the model of one is opened."""
+"""Requests about servers: what they are, their keys, and whether they apply masks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from app.workers.protocol import WorkerRequest
 
 if TYPE_CHECKING:
+    from app.workers.requests.compile import CompileRequest
+    from engine.diagnosis.server_probe.report import ProbeReport
     from engine.servers import ServerIdentity
 
 
@@ -26,7 +28,7 @@ class IdentifyServer(WorkerRequest["ServerAnswer"]):
 
 @dataclass(frozen=True, slots=True)
 class ServerAnswer:
-    """What a server says of itself, or the sentence that says why it does not.
+    """The identity of a server, or the reason why it is not known.
 
     Attributes:
         identity: what it says; None with an error.
@@ -56,4 +58,37 @@ class KeepServerKey(WorkerRequest["KeptKey"]):
 class KeptKey:
     """The answer to `KeepServerKey`: a sentence that says why the key is not kept; empty if it is."""
 
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckServer(WorkerRequest["CheckedServer"]):
+    """Check whether a server applies a mask; each part of the report is an intermediate answer.
+
+    Attributes:
+        address: the address of the server.
+        model: the model of the server; empty for the first one that it lists.
+        key: the key of the server; empty for that of the environment or the keyring.
+        compiled: the grammar whose keywords are checked; None for none.
+        tokenizer: the file or folder of the tokenizer to compare with; empty for none.
+    """
+
+    address: str
+    model: str = ""
+    key: str = field(default="", repr=False)
+    compiled: CompileRequest | None = None
+    tokenizer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedServer:
+    """The report on a server as far as it is known, or the reason why it does not go on.
+
+    Attributes:
+        report: what was found so far; None if nothing was.
+        error: a sentence; empty if the check goes on or ended.
+    """
+
+    request: CheckServer
+    report: ProbeReport | None = None
     error: str = ""

@@ -160,7 +160,7 @@ def given_constraint(notation: str, text: str) -> RequestConstraint:
 
 @dataclass(frozen=True, slots=True)
 class BatchRecord:
-    """What an object of a JSON file says of a request of a batch.
+    """An object of a JSON file that is a request of a batch, its response, or both.
 
     Attributes:
         id: the name by which a request and its response find each other; empty if there is none.

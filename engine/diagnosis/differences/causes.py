@@ -23,9 +23,8 @@ from engine.automata.byte_automaton import DEAD
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.diagnosis.differences.directed_walk import keywords_of, texts_without
 from engine.diagnosis.differences.engines import ComparedEngine
-from engine.diagnosis.differences.partings import Parting
 from engine.diagnosis.differences.reference import Forms, Reference, allows, completed
-from engine.diagnosis.differences.values import FORMS, CauseKind, Difference, Direction
+from engine.diagnosis.differences.values import FORMS, CauseKind, Difference, Direction, Parting
 from engine.diagnosis.failures.counterfactual import Counterfactual, schema_counterfactual, without_keywords
 from engine.diagnosis.failures.schema_check import COMPOSITE, parts_of, resolve_pointer, violated_keywords
 from engine.diagnosis.failures.tolerant_json import read_output

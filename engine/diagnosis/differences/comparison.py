@@ -17,9 +17,8 @@ from engine.diagnosis.case import RequestConstraint
 from engine.diagnosis.differences.causes import Explainer
 from engine.diagnosis.differences.directed_walk import directed_texts, keywords_of
 from engine.diagnosis.differences.engines import ComparedEngine, PeerEngine
-from engine.diagnosis.differences.partings import Parting
 from engine.diagnosis.differences.reference import Reference
-from engine.diagnosis.differences.values import DifferenceReport, RefusedGrammar
+from engine.diagnosis.differences.values import DifferenceReport, Parting, RefusedGrammar
 from engine.diagnosis.failures.counterfactual import without_keywords
 from engine.masking.bitmask import unpack_mask
 from engine.peers.adapter import GreedyTokenizer, Peer, eos_id_of

@@ -11,7 +11,7 @@ from engine.targets import Effect
 
 
 class DiffVerdict(StrEnum):
-    """What the second engine does, compared with the first."""
+    """The verdict on the second engine, compared with the first."""
 
     EQUAL = "equal"
     """No difference was found."""
@@ -169,3 +169,23 @@ def verdict_of(differences: Iterable[Difference]) -> DiffVerdict:
     if len(directions) > 1:
         return DiffVerdict.DIFFERENT
     return DiffVerdict.LOOSER if Direction.GAINED in directions else DiffVerdict.STRICTER
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """A prefix that both engines accept, and after which they differ.
+
+    Attributes:
+        path: the token ids of the prefix.
+        data: its bytes.
+        gained, lost: the token ids that only the second, and only the first engine allows.
+        failure: the message of an engine that fails there; empty if none does.
+        failed: the index of that engine.
+    """
+
+    path: tuple[int, ...]
+    data: bytes
+    gained: tuple[int, ...] = ()
+    lost: tuple[int, ...] = ()
+    failure: str = ""
+    failed: int = 0

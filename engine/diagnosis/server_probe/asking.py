@@ -21,7 +21,7 @@ SEED: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, whatever the server.
+    """A question to a server of any kind.
 
     Attributes:
         model: the model that the request names.

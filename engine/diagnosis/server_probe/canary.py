@@ -50,7 +50,7 @@ CANARIES: Final[dict[GrammarForm, Any]] = {
 
 
 class AnswerState(StrEnum):
-    """What an answer to a canary shows."""
+    """The evidence of an answer to a canary."""
 
     OBEYED = "obeyed"  # the value, and nothing else
     LATE = "late"  # the value, after or within other text

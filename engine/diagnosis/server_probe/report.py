@@ -13,7 +13,7 @@ from engine.source.text import quoted
 
 
 class WayState(StrEnum):
-    """What is known of a way of asking."""
+    """The state of a way of asking, as far as it is known."""
 
     ON = "on"  # no free model could have written its answer
     LATE = "late"  # the mask is on, and other text was written before or around it
@@ -33,7 +33,7 @@ class WayState(StrEnum):
 
 
 class MaskState(StrEnum):
-    """Whether the server applies masks."""
+    """The state of the masks of a server."""
 
     ON = "on"
     OFF = "off"
@@ -42,7 +42,7 @@ class MaskState(StrEnum):
 
 
 class ConstructState(StrEnum):
-    """What a server does with a schema that has a construct which engines often do not support."""
+    """The treatment of a construct that engines often do not support."""
 
     REFUSED = "refused"
     ENFORCED = "enforced"
@@ -54,7 +54,7 @@ class ConstructState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WayFinding:
-    """What was found of a way of asking.
+    """The finding on a way of asking.
 
     Attributes:
         name: the name of the way.
