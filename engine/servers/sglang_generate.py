@@ -8,9 +8,12 @@ its tokens, so the vocabulary is that of a tokenizer here.
 What the sampling parameters leave out may come from the server (`--preferred-sampling-params`), so all of it is sent:
 some versions take log-probabilities after top-p as well. The token that the server generates is in a list of its own.
 
-Read in the repository, at revisions that bear no release's tag, and not run: `managers/io_struct.py` and
-`managers/tokenizer_manager.py` at 001067ff, `sampling/sampling_params.py` at 00c17caf,
-`entrypoints/openai/serving_tokenize.py` at 0351c1fa, and, of 2025, `layers/sampler.py` at 584f55d1.
+A seed counts only on a server with `--enable-deterministic-inference`. Since a version after 0.5.10, `/tokenize` also
+takes messages and applies the chat template; an earlier one refuses them.
+
+Read in the sources of SGLang 0.5.23 and not run: `srt/managers/{io_struct,tokenizer_manager,scheduler}.py`,
+`srt/sampling/{sampling_params,sampling_batch_info}.py`, `srt/layers/sampler.py`,
+`srt/entrypoints/{http_server.py,openai/protocol.py,openai/serving_tokenize.py}`.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.servers.client import ServerClient, ServerError, UnreadableReplyError
+from engine.servers.client import RefusedRequestError, ServerClient, ServerError, UnreadableReplyError
 from engine.servers.identity import ServerIdentity
 from engine.servers.served_model import NextTokens, check_tokenizer, checked_draw, listed_tokens
 from engine.vocabulary import Vocabulary
@@ -33,6 +36,7 @@ MOST_PRICED: Final = 1_024
 
 _BIAS: Final = 1_000.0  # more than any two logits of a model differ, and small enough for float32
 
+_INVALID: Final = (400, 422)
 _NEUTRAL: Final = {
     "temperature": 1.0,
     "top_k": -1,
@@ -76,7 +80,7 @@ class SGLangModel:
     def __init__(self, client: ServerClient, identity: ServerIdentity, vocabulary: Vocabulary) -> None:
         self._client, self._identity, self.vocabulary = client, identity, vocabulary
         self.most_prompt = None if identity.context_length is None else identity.context_length - 1
-        check_tokenizer(vocabulary, lambda text: self._ids_of(text, add_special=False))
+        check_tokenizer(vocabulary, lambda text: self._ids_of(prompt=text, add_special_tokens=False))
 
     def next_tokens(self, ids: Sequence[int]) -> NextTokens:
         """See `ServedModel`."""
@@ -109,11 +113,19 @@ class SGLangModel:
 
     def encode(self, text: str) -> list[int]:
         """See `ServedModel`."""
-        return self._ids_of(text, add_special=True) or [min(self.vocabulary.eos_ids, default=0)]
+        return self._ids_of(prompt=text, add_special_tokens=True) or [min(self.vocabulary.eos_ids, default=0)]
 
     def encode_chat(self, messages: Sequence[tuple[str, str]], assistant_prefix: str) -> list[int]:
-        """See `ServedModel`: the server applies a template only where it also generates."""
-        raise ServerError("errors.servers.no_template", address=self._client.address)
+        """See `ServedModel`: the server applies its template; the beginning of the answer is a message to continue."""
+        asked = [{"role": role, "content": content} for role, content in messages]
+        if assistant_prefix:
+            asked.append({"role": "assistant", "content": assistant_prefix})
+        try:
+            return self._ids_of(messages=asked, continue_final_message=bool(assistant_prefix))
+        except RefusedRequestError as error:
+            if error.status not in _INVALID:
+                raise
+            raise ServerError("errors.servers.no_template", address=self._client.address) from error
 
     def _listed(self, answer: _Generated, listed: list[list[_Entry] | None] | None) -> NextTokens:
         if not listed or not listed[0]:
@@ -126,6 +138,5 @@ class SGLangModel:
         body = {"input_ids": list(ids), "sampling_params": {"max_new_tokens": 1, **_NEUTRAL, **sampling}, **more}
         return self._client.post_for(_Generated, "/generate", body)
 
-    def _ids_of(self, text: str, *, add_special: bool) -> list[int]:
-        body = {"model": self._identity.model, "prompt": text, "add_special_tokens": add_special}
-        return self._client.post_for(_Tokens, "/tokenize", body).tokens
+    def _ids_of(self, **asked: Any) -> list[int]:
+        return self._client.post_for(_Tokens, "/tokenize", {"model": self._identity.model, **asked}).tokens

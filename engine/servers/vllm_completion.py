@@ -1,15 +1,22 @@
 """The model of a vLLM server, by its route `/v1/completions`.
 
 Log-probabilities are taken after the grammar of a request, so steps are asked for without one: then they are the
-model's own. The server lists the best 20 tokens by default, prices up to 128 named tokens (`logprob_token_ids`), and
-draws under a mask (`allowed_token_ids`). It has no list of its tokens, so the vocabulary is that of a tokenizer here.
+model's own. The server lists the best 20 tokens by default and prices up to 128 named tokens (`logprob_token_ids`). It
+has no list of its tokens, so the vocabulary is that of a tokenizer here.
 
 What a request leaves out comes from the model's `generation_config.json` (penalties, top-k, top-p), so all of it is
-sent. The token that the server generates is added to a list even if it is none of the best.
+sent. A server that returns its mask (`--return-sampling-mask`) refuses a temperature of 0 and a request without top-k:
+steps are asked for with a temperature of 1 and a top-k beyond any vocabulary, which change nothing. The token that the
+server generates is added to a list even if it is none of the best.
 
-Read in the repository, at revisions of 2026 that bear no release's tag, and not run: `entrypoints/openai/completion`
-at 002032ee and 030ea52e, `entrypoints/serve/tokenize` at 030ea52e, `sampling_params.py` at 00388f65,
-`v1/sample/sampler.py` at 3e342658.
+**Drawing under a mask.** A worker has room for 1,024 allowed tokens (`allowed_token_ids`) and 1,024 biases in a
+request; with more it raises an error that ends the whole server, and nothing before it checks their number. So no more
+are ever sent. If more tokens are allowed, those that are not are banned by biases; where these are too many as well, a
+token is drawn without a mask, banned if it is not allowed, and drawn again. That is exact as long as no filter counts
+the tokens that the mask removes.
+
+Read in the sources of vLLM 0.33.0 and not run: `entrypoints/openai/completion/{protocol,serving}.py`,
+`entrypoints/serve/tokenize/protocol.py`, `sampling_params.py`, `v1/worker/gpu/sample/{sampler,states,logit_bias}.py`.
 """
 
 from __future__ import annotations
@@ -29,12 +36,20 @@ from engine.vocabulary import Vocabulary
 MOST_LISTED: Final = 20
 """The `--max-logprobs` of a server that names no other."""
 MOST_PRICED: Final = 128
+MOST_BIASED: Final = 1_024
+"""The largest number of allowed tokens, and of biases, of a request."""
 
+MOST_DRAWN: Final = 64
+"""The number of tokens that are drawn without a mask until one is allowed."""
+
+_BANNED: Final = -100.0  # the server takes no smaller bias
+_ALL: Final = 1 << 20  # more tokens than any vocabulary has: a top-k that keeps them
 _NAME: Final = "token_id:"
 _LEAST: Final = -9_999.0
 """What the server writes in place of minus infinity."""
+_FILTERS: Final = frozenset(("top_k", "top_p", "min_p"))
 _NEUTRAL: Final = {
-    "top_k": 0,
+    "top_k": _ALL,
     "top_p": 1.0,
     "min_p": 0.0,
     "repetition_penalty": 1.0,
@@ -85,11 +100,24 @@ class VllmModel:
         return self._listed(ids, len(token_ids), logprob_token_ids=list(token_ids)).only(token_ids)
 
     def draw(self, ids: Sequence[int], allowed: NDArray[np.bool_], sampler: Mapping[str, float]) -> int:
-        """Draw with `allowed_token_ids`; see `ServedModel`. The server applies min-p before top-p."""
+        """Draw with `allowed_token_ids` or biases; see `ServedModel`. The server applies min-p before top-p."""
+        address, filters = self._client.address, sampler.keys() & _FILTERS
         if sampler.get("min_p", 0.0) > 0 and sampler.get("top_p", 1.0) < 1:
-            raise ServerError("errors.servers.filters", address=self._client.address, names="min-p, top-p")
-        answer = self._answer(ids, **sampler, allowed_token_ids=np.flatnonzero(allowed).tolist())
-        return checked_draw(answer.token_ids or [], allowed, self._client.address)
+            raise ServerError("errors.servers.filters", address=address, names="min-p, top-p")
+        named, others = np.flatnonzero(allowed).tolist(), np.flatnonzero(~allowed).tolist()
+        if len(named) <= MOST_BIASED:
+            answer = self._answer(ids, **sampler, allowed_token_ids=named)
+            return checked_draw(answer.token_ids or [], allowed, address)
+        if len(others) > MOST_BIASED and filters:
+            raise ServerError("errors.servers.wide_mask", address=address, allowed=len(named), most=MOST_BIASED)
+        banned = others if len(others) <= MOST_BIASED else []
+        for _ in range(MOST_DRAWN):
+            biases = {str(token_id): _BANNED for token_id in banned}
+            drawn = self._answer(ids, **sampler, logit_bias=biases).token_ids or []
+            if len(drawn) != 1 or drawn[0] in banned or (0 <= drawn[0] < allowed.shape[0] and allowed[drawn[0]]):
+                return checked_draw(drawn, allowed, address)
+            banned = [*banned, drawn[0]]
+        raise ServerError("errors.servers.rarely_allowed", address=address, count=MOST_DRAWN)
 
     def encode(self, text: str) -> list[int]:
         """See `ServedModel`."""
@@ -114,7 +142,7 @@ class VllmModel:
         Raises:
             ServerError: none are listed.
         """
-        choice = self._answer(ids, **more, logprobs=count, temperature=0.0, return_tokens_as_token_ids=True)
+        choice = self._answer(ids, **more, logprobs=count, temperature=1.0, return_tokens_as_token_ids=True)
         listed = choice.logprobs.top_logprobs if choice.logprobs is not None else None
         if not listed or not listed[0]:
             raise UnreadableReplyError("errors.servers.no_probabilities", address=self._client.address)

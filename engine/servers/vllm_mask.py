@@ -1,14 +1,18 @@
 """The mask of a vLLM server that was started with `--return-sampling-mask` and `--enable-scale-out`.
 
 Its route `/inference/v1/generate` then returns the ids that could be drawn at each step: those that the grammar, top-k
-and top-p leave. With a top-k as wide as the vocabulary these are the mask. This follows a description of 0.33: its
-sources were not opened, and no such server was run.
+and top-p leave. With a top-k beyond any vocabulary these are the mask. It takes the engine's own sampling parameters,
+so a bias is not reduced to 100 as on OpenAI's routes; a worker has room for 1,024 of them. Its parameter that forces a
+run (`trace_decode_token_ids`) is refused beside a grammar.
+
+Read in the sources of vLLM 0.33.0 and not run: `entrypoints/scale_out/token_in_token_out/{protocol,serving}.py`,
+`sampling_params.py`, `config/vllm.py`, `v1/worker/gpu/sample/{sampler,output,penalties,logit_bias}.py`.
 
 **Steering.** vLLM raises tokens by biases, which are the same at each step, and lowers those that were generated before
 by a penalty. So the tokens of the run are put in an order in which the wanted token of each step precedes the others
 that are allowed there; an unused token precedes every used one. Which are allowed, each answer tells as far as it
 follows the run; the next request knows more. A run that needs a used token before an unused one, or two in both orders,
-cannot be steered.
+or that has more tokens than the penalty separates, cannot be steered.
 """
 
 from __future__ import annotations
@@ -29,6 +33,8 @@ from engine.vocabulary import Vocabulary
 _TIMEOUT_S: Final = 600.0
 _GAP: Final = 1_000.0  # between biases: more than any two logits of a model differ
 _USED: Final = 1_000.0  # divides the logits of tokens that were generated
+_MOST_LEVELS: Final = 999  # the bias of the last one, divided by the penalty, is below that of the first
+_ALL: Final = 1 << 20  # more tokens than any vocabulary has
 _ROUTE: Final = "/inference/v1/generate"
 
 
@@ -62,7 +68,7 @@ class VllmMaskReader:
         wanted, found = list(ids[: max(positions)]), dict[int, ServerMask]()
         rivals: dict[int, set[int]] = {token_id: set() for token_id in wanted}
         unread = Unread.STEERING
-        while True:
+        while len(rivals) <= _MOST_LEVELS:
             try:
                 order = list(TopologicalSorter(rivals).static_order())  # rivals first
             except CycleError:
@@ -99,8 +105,7 @@ class VllmMaskReader:
                 "max_tokens": len(wanted) + 1,
                 "temperature": 1.0,
                 "repetition_penalty": _USED,
-                "top_k": self._vocabulary.size,
-                "logprobs": 1,
+                "top_k": _ALL,
                 "logit_bias": {str(token_id): level * _GAP * _USED for level, token_id in enumerate(order, 1)},
             },
         }

@@ -1,10 +1,10 @@
 """Doubles of servers that answer chats under a constraint, and that can lie about it.
 
-The requests and responses are those of vLLM 0.33 (`entrypoints/openai/chat_completion/protocol.py`), SGLang 0.5.23
-(`entrypoints/openai/protocol.py`, `managers/io_struct.py`) and Ollama (`api/types.go`), as far as they are known: not
-compared with a tagged release, and not recorded. The model of a double says hello, or copies the text that it is told
-to write; at a high temperature it babbles. Under a mask it writes that where it is legal, and else the shortest legal
-text. A word is a token.
+The requests and responses are those of the releases, by their sources: read, not recorded. vLLM 0.33.0:
+`entrypoints/openai/chat_completion/protocol.py`, `entrypoints/generate/base/protocol.py`. SGLang 0.5.23:
+`srt/entrypoints/openai/protocol.py`, `srt/managers/io_struct.py`. Ollama 0.32.15: `api/types.go`, `openai/openai.go`,
+`server/routes.go`. The model of a double says hello, or copies the text that it is told to write; at a high temperature
+it babbles. Under a mask it writes that where it is legal, and else the shortest legal text. A word is a token.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class ChatDouble:
             return DoubleReply(events=(first, last, {"choices": [], **usage}, "[DONE]"))
         message: dict[str, Any] = {"role": "assistant", "content": text}
         if thoughts:
-            message["reasoning_content"] = thoughts
+            message["reasoning_content" if self.kind == "sglang" else "reasoning"] = thoughts
         finish = "stop"
         if is_call and text.startswith("{"):
             call = {"id": "1", "type": "function", "function": {"name": "record", "arguments": text}}

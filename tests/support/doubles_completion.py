@@ -1,8 +1,11 @@
 """Doubles of vLLM and SGLang that compute over a logit source: their routes for stepping, with what a test replaces.
 
-They check requests and shape answers as the sources do that `engine/servers/vllm_completion.py` and
-`engine/servers/sglang_generate.py` name with their revisions: read, not recorded. Fields that those servers would
-ignore are remembered, so that a test sees a misspelt one.
+They check requests and shape answers as the releases do, by their sources: read, not recorded. vLLM 0.33.0:
+`entrypoints/openai/completion/{protocol,serving}.py`, `entrypoints/serve/tokenize/protocol.py`, `sampling_params.py`,
+`v1/engine/input_processor.py`, `v1/worker/gpu/sample/{sampler,states,logit_bias}.py`. SGLang 0.5.23:
+`srt/managers/{io_struct,tokenizer_manager}.py`, `srt/sampling/sampling_params.py`, `srt/layers/sampler.py`,
+`srt/entrypoints/{http_server.py,openai/protocol.py,openai/serving_tokenize.py}`. Fields that those servers would ignore
+are remembered, so that a test sees a misspelt one.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ _SAMPLING = {
 _VLLM_SAMPLING = {**_SAMPLING, "top_k": 0}
 _VLLM_FIELDS = {
     *_VLLM_SAMPLING,
-    *("model", "prompt", "max_tokens", "seed", "logprobs", "logprob_token_ids", "allowed_token_ids"),
+    *("model", "prompt", "max_tokens", "seed", "logprobs", "logprob_token_ids", "allowed_token_ids", "logit_bias"),
     *("return_tokens_as_token_ids", "return_token_ids", "add_special_tokens"),
 }
 _SGLANG_SAMPLING = {**_SAMPLING, "top_k": -1, "min_new_tokens": 0}
@@ -152,13 +155,21 @@ def require(condition: object, message: str) -> None:
 
 
 class VllmDouble(CompletionDouble):
-    """A vLLM with one model; `most_listed` is its `--max-logprobs`."""
+    """A vLLM with one model.
+
+    Attributes:
+        most_listed: its `--max-logprobs`.
+        returns_mask: it was started with `--return-sampling-mask`.
+        most_biased: the number of allowed tokens and of biases for which a worker has room; more end the server.
+        is_dead: it has ended.
+    """
 
     _path = "/v1/completions"
 
-    def __init__(self, *, key: str = "", most_listed: int = 20) -> None:
+    def __init__(self, *, key: str = "", most_listed: int = 20, returns_mask: bool = False) -> None:
         super().__init__(key=key)
-        self.most_listed = most_listed
+        self.most_listed, self.returns_mask = most_listed, returns_mask
+        self.most_biased, self.is_dead = 1_024, False
 
     def _about(self) -> Mapping[str, Any]:
         model = {"id": "org/m", "object": "model", "owned_by": "vllm", "root": "org/m", "max_model_len": CONTEXT}
@@ -195,10 +206,17 @@ class VllmDouble(CompletionDouble):
             require((count or 0) <= self.most_listed, f"greater than max allowed: {self.most_listed}")
         allowed = body.get("allowed_token_ids")
         require(allowed is None or allowed, "allowed_token_ids is not None and empty!")
-        every = [*(named or ()), *(allowed or ())]
+        every = [*(named or ()), *(allowed or ()), *map(int, body.get("logit_bias") or ())]
         require(all(0 <= one < self.model.width for one in every), "contains out-of-vocab token id!")
         sampled = {name: body.get(name, self.defaults.get(name, value)) for name, value in _VLLM_SAMPLING.items()}
         require(0 <= sampled["temperature"] <= 2, "temperature must be in [0, 2]")
+        if self.returns_mask:
+            require(sampled["temperature"] > 0, "sampling distribution replay requires temperature > 0")
+            require(sampled["top_k"] > 0, "sampling distribution replay requires top_k > 0")
+        biases = {int(one): min(100.0, max(-100.0, bias)) for one, bias in (body.get("logit_bias") or {}).items()}
+        self.is_dead = self.is_dead or max(len(biases), len(allowed or ())) > self.most_biased
+        if self.is_dead:
+            return DoubleReply({"error": {"message": "EngineCore encountered an issue.", "code": 500}}, 500)
 
         logits = self.model.logits(ids)
         prices = log_probabilities(logits)
@@ -206,6 +224,8 @@ class VllmDouble(CompletionDouble):
             masked = np.full_like(logits, -np.inf)
             masked[allowed] = logits[allowed]
             logits = masked
+        for token_id, bias in biases.items():
+            logits[token_id] += np.float32(bias)
         drawn = self._drawn(logits, ids, sampled, body.get("seed", 0))
         choice: dict[str, Any] = {"index": 0, "text": "", "finish_reason": "length", "logprobs": None}
         choice["token_ids"] = [drawn] if body.get("return_token_ids") else None
@@ -218,9 +238,13 @@ class VllmDouble(CompletionDouble):
 
 
 class SGLangDouble(CompletionDouble):
-    """An SGLang with one model."""
+    """An SGLang with one model; `reads_messages` unless it is an old version, whose `/tokenize` reads texts alone."""
 
     _path = "/generate"
+
+    def __init__(self, *, key: str = "", reads_messages: bool = True) -> None:
+        super().__init__(key=key)
+        self.reads_messages = reads_messages
 
     def _about(self) -> Mapping[str, Any]:
         model = {"id": "org/m", "object": "model", "owned_by": "sglang", "root": "org/m", "max_model_len": CONTEXT}
@@ -228,8 +252,18 @@ class SGLangDouble(CompletionDouble):
         return {"/v1/models": {"object": "list", "data": [model]}, "/server_info": about}
 
     def _tokenize(self, body: dict[str, Any]) -> Any:
-        self._check_fields(body, {"model", "prompt", "add_special_tokens"})
-        ids = [BEGIN_ID] * body.get("add_special_tokens", True) + plain_ids(body["prompt"])
+        known = {"model", "prompt", "add_special_tokens"}
+        if self.reads_messages:
+            known |= {"messages", "continue_final_message"}
+        self._check_fields(body, known)
+        require(("prompt" in body) != ("messages" in known & body.keys()), "Exactly one of 'prompt' or 'messages'")
+        if "prompt" in body:
+            ids = [BEGIN_ID] * body.get("add_special_tokens", True) + plain_ids(body["prompt"])
+        else:
+            messages = [(one["role"], one["content"]) for one in body["messages"]]
+            begin = messages.pop()[1] if body.get("continue_final_message") else ""
+            text = "".join(f"{role}: {content}\n" for role, content in messages)
+            ids = [BEGIN_ID, *plain_ids(f"{text}assistant: {begin}")]
         return {"tokens": ids, "count": len(ids), "max_model_len": CONTEXT}
 
     def _generate(self, body: dict[str, Any]) -> Any:

@@ -1,7 +1,7 @@
 """A double of a server: an HTTP server on this machine with scripted answers and faults.
 
 Answers are a function of the request, or a table by path. What a double of vLLM, SGLang or Ollama answers is built from
-the request and response models in the sources of their releases: read, not recorded.
+the request and response models in the sources of their releases: read, not recorded; each double names the release.
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ CAPABILITIES = ServerCapabilities(
     gives_bytes=False,
     reads_ids=True,
     takes_mask=True,
-    shows_mask=None,
+    shows_mask=False,  # `return_sampling_mask` has at most `--sampling-mask-max-tokens` of them
     most_priced=1_024,
-    applies_template=False,
+    applies_template=None,  # newer versions do
 )
 
 

@@ -136,6 +136,52 @@ def test_filters_that_the_server_applies_in_another_order_are_refused(kind, sett
         attached(double).draw(IDS, mask(5, 6), DrawSettings(**settings))
 
 
+ROOM = 40
+WIDE = mask(*range(70, 180))
+
+
+def with_little_room(monkeypatch, double):
+    """Let the vLLM of a double have room for fewer biases than the vocabulary has tokens."""
+    monkeypatch.setattr("engine.servers.vllm_completion.MOST_BIASED", ROOM)
+    double.answers.most_biased = ROOM
+
+
+@pytest.mark.parametrize("allowed", [WIDE, ~mask(*range(80, 80 + ROOM)), mask(*range(80, 80 + ROOM))])
+@pytest.mark.parametrize("temperature", [0, 1])
+def test_a_mask_for_which_vllm_has_no_room_is_exact_and_does_not_end_the_server(monkeypatch, allowed, temperature):
+    with served(VllmDouble()) as double:
+        with_little_room(monkeypatch, double)
+        source = attached(double)
+        drawn = [source.draw(IDS, allowed, DrawSettings(temperature=temperature, seed=seed)) for seed in range(8)]
+        assert allowed[drawn].all()
+        if not temperature:
+            assert set(drawn) == {int(np.argmax(np.where(allowed, exact(IDS), -np.inf)))}
+        assert not double.answers.is_dead
+        assert not double.answers.ignored
+
+
+def test_filters_over_a_mask_for_which_vllm_has_no_room_are_refused(monkeypatch):
+    with served(VllmDouble()) as double, raises_key(ModelError, "errors.servers.wide_mask", most=ROOM):
+        with_little_room(monkeypatch, double)
+        attached(double).draw(IDS, WIDE, DrawSettings(top_k=3))
+
+
+def test_a_mask_that_excludes_all_that_vllm_draws_is_an_error(monkeypatch):
+    rare = np.zeros(len(TOKENS), np.bool_)
+    rare[np.argsort(exact(IDS))[: ROOM + 1]] = True
+    with served(VllmDouble()) as double, raises_key(ModelError, "errors.servers.rarely_allowed"):
+        with_little_room(monkeypatch, double)
+        monkeypatch.setattr("engine.servers.vllm_completion.MOST_DRAWN", 5)
+        attached(double).draw(IDS, rare, DrawSettings(temperature=0))
+
+
+def test_a_vllm_that_returns_its_mask_can_be_stepped():
+    with served(VllmDouble(returns_mask=True)) as double:
+        source = attached(double)
+        assert np.isfinite(source.logits(IDS)).sum() == 20
+        assert source.draw(IDS, mask(9), DrawSettings()) == 9
+
+
 # Prompts.
 
 
@@ -145,18 +191,18 @@ def test_a_prompt_is_encoded_by_the_server_and_has_one_begin(double):
     assert source.encode("") == [BEGIN_ID]
 
 
-def test_vllm_applies_its_template_and_leaves_the_beginning_of_an_answer_open():
-    with served(VllmDouble()) as double:
-        source, messages = attached(double), [("system", "Be brief."), ("user", "Hi")]
-        begin = "system: Be brief.\nuser: Hi\nassistant: "
-        assert source.encode_chat(messages) == [BEGIN_ID, *plain_ids(begin)]
-        assert source.encode_chat(messages, "The") == [BEGIN_ID, *plain_ids(f"{begin}The")]
-        assert not double.answers.ignored
+def test_the_server_applies_its_template_and_leaves_the_beginning_of_an_answer_open(double):
+    source, messages = attached(double), [("system", "Be brief."), ("user", "Hi")]
+    begin = "system: Be brief.\nuser: Hi\nassistant: "
+    assert source.encode_chat(messages) == [BEGIN_ID, *plain_ids(begin)]
+    assert source.encode_chat(messages, "The") == [BEGIN_ID, *plain_ids(f"{begin}The")]
 
 
-def test_sglang_applies_no_template():
-    with served(SGLangDouble()) as double, raises_key(ModelError, "errors.servers.no_template"):
-        attached(double).encode_chat([("user", "Hi")])
+def test_an_old_sglang_applies_no_template():
+    with served(SGLangDouble(reads_messages=False)) as double:
+        source = attached(double)
+        with raises_key(ModelError, "errors.servers.no_template"):
+            source.encode_chat([("user", "Hi")])
 
 
 def test_more_ids_than_leave_room_for_a_token_are_refused_here_and_the_last_that_fit_are_not(double):

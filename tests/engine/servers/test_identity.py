@@ -1,4 +1,9 @@
-"""The kinds of servers, by doubles that answer as the sources of their releases do: read, not recorded."""
+"""The kinds of servers, by doubles that answer as the sources of their releases do: read, not recorded.
+
+vLLM 0.33.0: `entrypoints/serve/engine/protocol.py`, `entrypoints/serve/instrumentator/basic.py`. SGLang 0.5.23:
+`srt/entrypoints/{http_server.py,openai/protocol.py}`. Ollama 0.32.15: `server/routes.go`, `openai/openai.go`. LM Studio
+has no public sources: by its documentation of `/api/v0`.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +32,7 @@ SGLANG = {
     "/v1/models": _models("sglang", "org/m", max_model_len=4096),
 }
 OLLAMA = {
-    "/api/version": {"version": "0.13.0"},
+    "/api/version": {"version": "0.32.15"},
     "/api/tags": {"models": [{"name": "llama3.2:latest"}, {"name": "qwen3:8b"}]},
     "/v1/models": _models("library", "llama3.2:latest", "qwen3:8b"),
 }
@@ -50,7 +55,7 @@ OTHER = {"/v1/models": _models("me", "x")}
         (LLAMA_SERVER, "llama-server", "b11549-0", "m.gguf", 2048),
         (VLLM, "vllm", "0.33.0", "org/m", 4096),
         (SGLANG, "sglang", "0.5.23", "org/m", 4096),
-        (OLLAMA, "ollama", "0.13.0", "llama3.2:latest", None),
+        (OLLAMA, "ollama", "0.32.15", "llama3.2:latest", None),
         (LM_STUDIO, "lm-studio", "", "b", 4096),
         (OTHER, "openai", "", "x", None),
     ],

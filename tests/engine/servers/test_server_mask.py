@@ -156,7 +156,7 @@ def test_smollm2_has_the_masks_of_brute_force(smollm2_server):
 
 
 class Vllm:
-    """A vLLM 0.33 with `--return-sampling-mask`, by a description of the route: neither read nor recorded.
+    """A vLLM with `--return-sampling-mask`, read: vLLM 0.33.0, the files that `engine/servers/vllm_mask.py` names.
 
     Each draw is the allowed token with the largest bias, which the penalty divides for those that were generated or are
     in the prompt; among equal ones, that with the lowest id.
@@ -169,6 +169,9 @@ class Vllm:
         if request.path != "/inference/v1/generate":
             return VLLM[request.path] if request.path in VLLM else DoubleReply({"error": "no such route"}, 404)
         asked = request.body["sampling_params"]
+        assert asked["temperature"] > 0
+        assert asked["top_k"] > 0
+        assert len(asked["logit_bias"]) <= 1_024
         assert asked["structured_outputs"] == {"grammar": "g"}
         assert request.body["reasoning_ended"]
         assert request.body["token_ids"]
@@ -212,6 +215,15 @@ def test_vllm_cannot_be_steered_where_two_tokens_precede_each_other():
     found, _ = read_vllm('root ::= [12] [12] [12] [12] "."', [one, two, two, one])
     assert [found[position].unread for position in range(5)] == [None, None, None, Unread.STEERING, Unread.STEERING]
     assert found[1].allowed.tolist() == sorted((one, two))
+
+
+def test_a_run_with_more_tokens_than_vllm_has_room_for_is_not_sent():
+    ids = list(range(1_000))
+    with served(VLLM) as double, ServerClient(double.address) as client:
+        reader = mask_reader(client, identify(client), VOCABULARY)
+        (mask,) = reader.read({}, ids, [len(ids)]).values()
+    assert mask.unread is Unread.STEERING
+    assert not any(one.method == "POST" for one in double.requests)
 
 
 def test_vllm_masks_a_token_of_the_run():

@@ -1,4 +1,4 @@
-"""Ways of asking Ollama (`api/types.go`, `openai/openai.go`)."""
+"""Ways of asking Ollama (`api/types.go`, `openai/openai.go` of 0.32.15)."""
 
 from __future__ import annotations
 

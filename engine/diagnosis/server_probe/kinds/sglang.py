@@ -1,4 +1,4 @@
-"""Ways of asking SGLang (`entrypoints/openai/protocol.py` and `managers/io_struct.py` of 0.5.23)."""
+"""Ways of asking SGLang (`srt/entrypoints/openai/protocol.py` and `srt/sampling/sampling_params.py` of 0.5.23)."""
 
 from __future__ import annotations
 

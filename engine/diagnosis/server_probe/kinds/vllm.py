@@ -1,4 +1,4 @@
-"""Ways of asking vLLM (`entrypoints/openai` of 0.33; `guided_json` as in 0.11)."""
+"""Ways of asking vLLM (`entrypoints/openai/chat_completion/protocol.py` of 0.33.0; `guided_json` as in 0.11)."""
 
 from __future__ import annotations
 
