@@ -103,7 +103,7 @@ class AutomatonPart(msgspec.Struct, frozen=True):
     tokens: bool = False  # the targets of the live state's tokens
     draws_all: bool = False
     draws_bytes: bool = False
-    merges: bool = False  # forced runs are one edge each
+    merges: bool = True  # counters are one node, forced runs one edge each
     method: Literal["", "dot", "sugiyama", "layered"] = ""  # of the layout; empty for the best one
     downwards: bool = False
 

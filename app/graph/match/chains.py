@@ -50,12 +50,15 @@ def fold_texts(dfa: ByteDfa, fold: FoldedAutomaton | None, kept: Collection[Edge
     return _fold_chains(dfa, fold, lambda first, second: is_single(first) and is_single(second), text_of) or fold
 
 
-def fold_forced_runs(dfa: ByteDfa, fold: FoldedAutomaton | None) -> FoldedAutomaton | None:
-    """Merge the forced runs of an automaton, in addition to the folded characters.
+def fold_forced_runs(
+    dfa: ByteDfa, fold: FoldedAutomaton | None, kept: Collection[EdgeKey] = ()
+) -> FoldedAutomaton | None:
+    """Merge the forced runs of an automaton, in addition to the folded characters and counters.
 
     Args:
         dfa: the automaton.
-        fold: the automaton over characters; None if it does not differ.
+        fold: the automaton over characters, with counters; None if it does not differ.
+        kept: the edges that are not taken by characters only; they end a run.
 
     Returns:
         None if there is no run to merge, or the automaton is too large to be drawn like that.
@@ -66,7 +69,7 @@ def fold_forced_runs(dfa: ByteDfa, fold: FoldedAutomaton | None) -> FoldedAutoma
 
     def is_single(edge: DfaEdge) -> bool:
         taken = *edge.ranges, *characters.get((edge.source, edge.target), ())
-        return len(taken) == 1 and taken[0][0] == taken[0][1]
+        return len(taken) == 1 and taken[0][0] == taken[0][1] and (edge.source, edge.target) not in kept
 
     def element(edge: DfaEdge) -> str:
         points = characters.get((edge.source, edge.target), ())
@@ -81,7 +84,10 @@ def fold_forced_runs(dfa: ByteDfa, fold: FoldedAutomaton | None) -> FoldedAutoma
     def text_of(chain: Sequence[DfaEdge]) -> str:
         return "".join(map(element, chain))
 
-    return _fold_chains(dfa, fold, lambda _, second: is_single(second), text_of)
+    def passes(first: DfaEdge, second: DfaEdge) -> bool:
+        return (first.source, first.target) not in kept and is_single(second)
+
+    return _fold_chains(dfa, fold, passes, text_of)
 
 
 def _fold_chains(
@@ -101,6 +107,7 @@ def _fold_chains(
     Returns:
         None if there is no chain.
     """
+    known = fold or FoldedAutomaton(frozenset(), (), {})
     edges = dfa.edges if fold is None else fold.edges
     incoming: defaultdict[int, list[DfaEdge]] = defaultdict(list)
     outgoing: defaultdict[int, list[DfaEdge]] = defaultdict(list)
@@ -112,6 +119,7 @@ def _fold_chains(
         is_plain = not dfa.states[state].accepting and state != dfa.start and state not in dfa.boundary
         return (
             is_plain
+            and state not in known.counters
             and len(incoming[state]) == len(outgoing[state]) == 1
             and passes(incoming[state][0], outgoing[state][0])
         )
@@ -120,8 +128,8 @@ def _fold_chains(
     if not inner:
         return None
     found: dict[EdgeKey, DfaEdge] = {}
-    texts: defaultdict[EdgeKey, list[str]] = defaultdict(list)
-    within: dict[int, EdgeKey] = {}
+    texts: defaultdict[EdgeKey, list[str]] = defaultdict(list, {key: [*names] for key, names in known.texts.items()})
+    within = dict(known.within)
     for edge in edges:
         if edge.source in inner:
             continue
@@ -134,13 +142,14 @@ def _fold_chains(
         if states:
             texts[key].append(text_of(chain))
         found[key] = _joined(found.get(key), DfaEdge(*key, () if states else edge.ranges, edge.spans))
-    characters = {} if fold is None else fold.characters
     return FoldedAutomaton(
-        (frozenset() if fold is None else fold.inner) | inner,
+        known.inner | inner,
         tuple(found[key] for key in sorted(found)),
-        {key: points for key, points in characters.items() if not inner & set(key)},
+        {key: points for key, points in known.characters.items() if not inner & set(key)},
         {key: tuple(names) for key, names in texts.items()},
         within,
+        known.node_of,
+        known.counters,
     )
 
 

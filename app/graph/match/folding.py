@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TypeAlias
 
 from app.catalogue import ui_text
@@ -43,6 +44,8 @@ class FoldedAutomaton:
         characters: the code points beyond ASCII that take an edge.
         texts: the texts of two and more characters that take an edge; see `chains`.
         within: the edge for each inner state of such a text.
+        node_of: the drawn state for each inner state of a counter; see `counters`.
+        counters: the names of the counters, by the state that is drawn for each.
     """
 
     inner: frozenset[int]
@@ -50,6 +53,14 @@ class FoldedAutomaton:
     characters: Mapping[EdgeKey, CodePoints]
     texts: Mapping[EdgeKey, tuple[str, ...]] = field(default_factory=dict)
     within: Mapping[int, EdgeKey] = field(default_factory=dict)
+    node_of: Mapping[int, int] = field(default_factory=dict)
+    counters: Mapping[int, str] = field(default_factory=dict)
+
+    def path(self, states: Iterable[int]) -> frozenset[EdgeKey]:
+        """Return the drawn edges that a sequence of states passes."""
+        outer = [state for state in states if state in self.node_of or state not in self.inner]
+        nodes = [(state, self.node_of.get(state, state)) for state in outer]
+        return frozenset((a, b) for (_, a), (state, b) in pairwise(nodes) if a != b or state not in self.node_of)
 
     def label(self, edge: DfaEdge, width: int) -> str:
         """Return the label of an edge."""
@@ -69,6 +80,7 @@ class Chart:
         calls: the numbers of the rules that an edge calls.
         groups: the parts that are drawn in boxes: a title and the states.
         sizes: how many states each state represents; if empty, one each.
+        merged: the same with counters as nodes and forced runs as edges; None if it has neither, or is not prepared.
     """
 
     dfa: ByteDfa
@@ -78,6 +90,12 @@ class Chart:
     calls: Mapping[EdgeKey, tuple[int, ...]] = field(default_factory=dict)
     groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
     sizes: tuple[int, ...] = ()
+    merged: Chart | None = None
+
+    @property
+    def edges(self) -> tuple[DfaEdge, ...]:
+        """Return the edges to draw."""
+        return self.dfa.edges if self.fold is None else self.fold.edges
 
     @property
     def size(self) -> int:

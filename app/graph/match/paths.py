@@ -42,10 +42,7 @@ class PathTracker:
 
 def path_edges(states: Iterable[int], fold: FoldedAutomaton | None = None) -> frozenset[EdgeKey]:
     """Return the edges between consecutive states; with a fold, those that are drawn."""
-    if fold is None:
-        return frozenset(pairwise(states))
-    outer = [state for state in states if state not in fold.inner]
-    return frozenset(pairwise(outer))
+    return frozenset(pairwise(states)) if fold is None else fold.path(states)
 
 
 def group_edges(states: Iterable[int], group_of: Sequence[int]) -> frozenset[EdgeKey]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from app.graph.layout.types import EdgeKey
 from app.graph.match.chains import fold_texts
+from app.graph.match.counters import merge_chart
 from app.graph.match.folding import Chart, FoldedAutomaton, fold_characters
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.labels import call_label, token_label
@@ -48,10 +49,10 @@ class RuleCharts:
     first_states: tuple[int, ...]
     notes: tuple[str, ...] = ()
 
-    @property
-    def opens_combined(self) -> bool:
+    def opens_combined(self, *, merges: bool) -> bool:
         """Return whether all rules are small enough to be drawn side by side from the start."""
-        return self.size <= COMBINED_AT_FIRST
+        drawn = (chart.merged or chart if merges else chart for chart in self.rules)
+        return sum(chart.size for chart in drawn) <= COMBINED_AT_FIRST
 
     @property
     def size(self) -> int:
@@ -75,7 +76,7 @@ def rule_charts(automata: RuleAutomata, notes: tuple[str, ...] = (), *, folds_te
     found = RuleCharts(names, rules, _overview(automata, rules), None, tuple(firsts[:-1]), notes)
     if found.size > MOST_COMBINED:
         return found
-    return replace(found, combined=_together(found))
+    return replace(found, combined=_with_merged(_together(found)))
 
 
 def _chart(rule: RuleAutomaton, automata: RuleAutomata, *, folds_texts: bool) -> Chart:
@@ -94,12 +95,18 @@ def _chart(rule: RuleAutomaton, automata: RuleAutomata, *, folds_texts: bool) ->
     if folded is not None:
         folded = FoldedAutomaton(folded.inner, _with_edges(folded.edges, spans), folded.characters)
     dfa = ByteDfa(0, rule.dfa.states, _with_edges(rule.dfa.edges, spans))
-    return Chart(
-        dfa,
-        fold_texts(dfa, folded, words.keys()) if folds_texts else folded,
-        words={key: tuple(labels) for key, labels in words.items()},
-        calls={key: tuple(called) for key, called in calls.items()},
+    return _with_merged(
+        Chart(
+            dfa,
+            fold_texts(dfa, folded, words.keys()) if folds_texts else folded,
+            words={key: tuple(labels) for key, labels in words.items()},
+            calls={key: tuple(called) for key, called in calls.items()},
+        )
     )
+
+
+def _with_merged(chart: Chart) -> Chart:
+    return replace(chart, merged=merge_chart(chart))
 
 
 def _with_edges(edges: tuple[DfaEdge, ...], spans: Mapping[EdgeKey, set[Span]]) -> tuple[DfaEdge, ...]:

@@ -47,7 +47,7 @@ class AutomatonHeader(QFrame):
         table_toggled: graph or table was chosen.
         all_toggled: whether to draw all states, although they are many.
         bytes_toggled: whether to draw the states inside characters.
-        merge_toggled: whether to draw each forced run as one edge.
+        merge_toggled: whether to draw each counter as one node and each forced run as one edge.
         offers_changed: the enabled buttons changed.
     """
 
@@ -125,18 +125,10 @@ class AutomatonHeader(QFrame):
         self.bytes_button.setVisible(has_bytes)
         self.offers_changed.emit()
 
-    def offer_merging(self, *, offered: bool, nothing: bool) -> None:
-        """Enable the button that merges forced runs.
-
-        Args:
-            offered: whether states are drawn, and not rules, regions or tokens.
-            nothing: whether merging is on and there are no runs.
-        """
+    def offer_merging(self, *, offered: bool) -> None:
+        """Offer to draw counters and forced runs with all of their states, if there are any."""
         self.merge_button.setVisible(offered)
         self.merge_button.setEnabled(offered)
-        if nothing:
-            text = ui_text("automaton.header.fragment.nothing_to_merge")
-            self.counts.set_text(f"{self.counts.text()} · {text}", text)
         self.offers_changed.emit()
 
     def set_menu(self, menu: QMenu) -> None:

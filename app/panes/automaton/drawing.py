@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -85,14 +86,15 @@ class Automaton:
         """Return whether characters and texts are folded: not while the match is inside a character."""
         if self.fold is None or view.draws_bytes:
             return False
-        return not any(state in self.fold.inner and state not in self.fold.within for state in live)
+        return live.isdisjoint(self.fold.inner - self.fold.within.keys() - self.fold.node_of.keys())
 
     def drawn_live(self, live: frozenset[int], view: ViewState) -> tuple[frozenset[int], frozenset[EdgeKey]]:
         """Return the drawn live states, and the edges of texts that the match is inside of."""
         if self.fold is None or not self.is_folded(live, view):
             return live, frozenset()
         within = self.fold.within
-        return live - within.keys(), frozenset(within[state] for state in live if state in within)
+        nodes = frozenset(self.fold.node_of.get(state, state) for state in live if state not in within)
+        return nodes, frozenset(within[state] for state in live if state in within)
 
     def around(self, live: frozenset[int], view: ViewState) -> frozenset[int]:
         """Return the drawn live states, including the first state of a text that the match is inside of."""
@@ -109,7 +111,7 @@ class Automaton:
 
     def leaving(self, state: int, *, is_folded: bool) -> tuple[tuple[str, int], ...]:
         """Return the label and the target of each outgoing edge of a state."""
-        is_inner = self.fold is not None and state in self.fold.inner
+        is_inner = self.fold is not None and state in self.fold.inner and state not in self.fold.node_of
         surroundings = self._characters if is_folded and not is_inner else self._bytes
         write = self._label(is_folded=is_folded and not is_inner)
         return tuple((write(edge), edge.target) for edge in surroundings.leaving(state))
@@ -137,20 +139,39 @@ class Automaton:
             start=self.dfa.start,
             accepting=frozenset(state for state in excerpt.states if self.dfa.states[state].accepting),
             label_of_edge=self._label(is_folded=is_folded),
-            names=self._node_texts,
+            names=self._node_texts if is_folded or not self.counters else self.chart.names,
             calls=self.chart.calls,
             groups=self.chart.groups,
-            folded=[state for state, size in enumerate(self.chart.sizes) if size > 1],
+            folded=[state for state, size in enumerate(self.chart.sizes) if size > 1]
+            or (self.counters.keys() if is_folded else ()),
         )
         request = request_of(diagram, self.revision)
         if view.method or view.downwards:
             request = replace(request, method=view.method, downwards=view.downwards)
         return Drawing(self, diagram, request, is_folded, is_whole, within)
 
+    @property
+    def counters(self) -> Mapping[int, str]:
+        """Return the names of the counters, by the state that is drawn for each."""
+        return self.fold.counters if self.fold is not None else {}
+
+    def node(self, state: int, *, is_folded: bool) -> int:
+        """Return the state that is drawn for a state: for a count that of its counter, in a text its first one."""
+        if self.fold is None or not is_folded:
+            return state
+        within = self.fold.within.get(state)
+        return self.fold.node_of.get(state, state) if within is None else within[0]
+
     @cached_property
     def _node_texts(self) -> tuple[str, ...]:
         """Return the texts of the states, with a count for nodes that represent several states."""
         chart = self.chart
+        if self.fold is not None and self.fold.counters:
+            sizes = Counter(self.fold.node_of.values())
+            names = dict(enumerate(chart.names or map(str, range(len(self.dfa.states)))))
+            for state, name in self.fold.counters.items():
+                names[state] = f"{name}\n{ui_text('common.count.states', count=1 + sizes[state])}"
+            return tuple(names.values())
         if not chart.sizes:
             return chart.names
         sizes = zip(chart.names, chart.sizes, strict=True)
@@ -200,7 +221,7 @@ class Drawing:
 
         If too few states match, their numbers are used: the drawing as a whole keeps its position.
         """
-        if not self.diagram.folded or not before.diagram.folded:
+        if not self.automaton.chart.sizes or not before.automaton.chart.sizes:
             same = match_states(before.automaton.dfa, self.automaton.dfa)
             known = {new: centres[old] for new, old in same.items() if old in centres}
             return known if 2 * len(known) >= len(self.diagram.excerpt.states) else dict(centres)

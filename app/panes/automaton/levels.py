@@ -7,7 +7,7 @@ from enum import Enum
 from functools import cached_property
 
 from app.graph.layout.types import EdgeKey
-from app.graph.match.chains import fold_forced_runs
+from app.graph.match.counters import merge_chart
 from app.graph.match.folding import Chart
 from app.graph.match.paths import PathTracker, group_edges, path_edges
 from app.graph.match.regions import AutomatonRegions
@@ -90,7 +90,7 @@ class Levels:
         self._source = source
         self._part = Automaton(part, revision, label_of_edge, source)
         self._path_tracker = PathTracker(part.dfa)
-        self._automata: dict[str | None, Automaton] = {}
+        self._automata: dict[tuple[str | None, bool], Automaton] = {}
         self._token_drawing: Automaton | None = None
 
     def with_part(self, part: Chart) -> Levels:
@@ -107,21 +107,29 @@ class Levels:
         """Return the automaton over bytes: all of it, or the neighbourhood of the live state."""
         return self._part
 
-    @property
-    def can_merge(self) -> bool:
-        """Return whether it has forced runs that can be drawn as one edge each."""
-        return self._merged is not None
+    def can_merge(self, view: ViewState) -> bool:
+        """Return whether a view shows states that merging draws as fewer nodes."""
+        if self.rules is None or self.level(view) is Level.PART:
+            return self._merged is not None
+        number = self.rule_number(view)
+        chart = self.rules.combined if number is None else self.rules.rules[number]
+        return chart is not None and chart.merged is not None
 
     def part_as(self, view: ViewState) -> Automaton:
-        """Return the part, with forced runs merged if the user wants that and there are any."""
+        """Return the part, merged if the user wants that and it makes a difference."""
         return self._merged or self._part if view.merges and not view.draws_bytes else self._part
 
     @cached_property
     def _merged(self) -> Automaton | None:
-        folded = fold_forced_runs(self._part.dfa, self._part.fold)
-        if folded is None:
-            return None
-        return Automaton(Chart(self._part.dfa, folded), self.revision, self._label, self._source)
+        merged = merge_chart(self._part.chart)
+        return None if merged is None else Automaton(merged, self.revision, self._label, self._source)
+
+    def rule_chart(self, number: int | None, view: ViewState) -> Chart:
+        """Return the chart of a rule, or of all rules side by side, as a view shows it."""
+        assert self.rules is not None
+        chart = self.rules.combined if number is None else self.rules.rules[number]
+        assert chart is not None
+        return chart.merged or chart if view.merges and not view.draws_bytes else chart
 
     @property
     def is_whole(self) -> bool:
@@ -174,9 +182,10 @@ class Levels:
         if level is Level.PART or (level is Level.ONE and self.regions is not None):
             return self.part_as(view)
         name = view.rule if level is Level.ONE else "" if self.is_side_by_side(view) else None
-        if name not in self._automata:
-            self._automata[name] = self._map_automaton(view, level)
-        return self._automata[name]
+        key = name, view.merges and not view.draws_bytes
+        if key not in self._automata:
+            self._automata[key] = self._map_automaton(view, level)
+        return self._automata[key]
 
     def draw(self, live: frozenset[int], view: ViewState) -> Drawing:
         """Return the drawing of a view."""
@@ -235,7 +244,8 @@ class Levels:
             edges = frozenset(key for path_ in paths for key in group_edges(path_, of_state))
             return edges, frozenset(of_state[state] for state in reached)
         fold = None if view.draws_bytes else self.part_as(view).fold
-        return frozenset(key for path_ in paths for key in path_edges(path_, fold)), reached
+        edges = frozenset(key for path_ in paths for key in path_edges(path_, fold))
+        return edges, frozenset(fold.node_of.get(state, state) for state in reached) if fold else reached
 
     def searched(self, view: ViewState) -> tuple[tuple[str, Chart], ...]:
         """Return the charts to search: one for each rule with its name, or one chart without a name."""
@@ -319,7 +329,11 @@ class Levels:
     def is_side_by_side(self, view: ViewState) -> bool:
         """Return whether a view shows the states of all rules side by side."""
         rules = self.rules
-        return rules is not None and rules.combined is not None and (rules.opens_combined or view.draws_all)
+        return (
+            rules is not None
+            and rules.combined is not None
+            and (view.draws_all or rules.opens_combined(merges=view.merges))
+        )
 
     def _map_automaton(self, view: ViewState, level: Level) -> Automaton:
         number = self.rule_number(view)
@@ -327,9 +341,9 @@ class Levels:
             assert self.regions is not None
             return Automaton(self.regions.chart, self.revision, self._label, self._source, noun="region")
         if level is Level.ONE and number is not None:
-            return self._rule_automaton(self.rules.rules[number], "state")
-        if self.is_side_by_side(view) and self.rules.combined is not None:
-            return self._rule_automaton(self.rules.combined, "state")
+            return self._rule_automaton(self.rule_chart(number, view), "state")
+        if self.is_side_by_side(view):
+            return self._rule_automaton(self.rule_chart(None, view), "state")
         return self._rule_automaton(self.rules.overview, "rule")
 
     def _rule_automaton(self, chart: Chart, noun: str) -> Automaton:
@@ -353,7 +367,10 @@ class Levels:
                 (rule, called) for rule, _, called in found.waiting
             )
         firsts, open_rules = self.rule_offsets(view)
-        waiting = {(firsts[rule] + state, called) for rule, state, called in found.waiting if rule in open_rules}
+        fold = self.automaton(view).fold
+        node_of = fold.node_of if fold is not None else {}
+        places = ((firsts[rule] + state, called) for rule, state, called in found.waiting if rule in open_rules)
+        waiting = {(node_of.get(state, state), called) for state, called in places}
         return (
             frozenset(firsts[rule] + state for rule, state in found.reading if rule in open_rules),
             frozenset(key for key, called in calls.items() if any((key[0], rule) in waiting for rule in called)),
@@ -378,11 +395,13 @@ class Levels:
         edges: set[EdgeKey] = set()
         reached: set[int] = set()
         for rule, state in found.reading:
-            chart = self.rules.rules[rule]
+            chart = self.rule_chart(rule, view)
             path_ = _token_path(chart.dfa, state, token) if rule in open_rules else ()
             fold = None if view.draws_bytes else chart.fold
             edges.update((firsts[rule] + a, firsts[rule] + b) for a, b in path_edges(path_, fold))
-            if path_ and (fold is None or path_[-1] not in fold.inner):
+            if path_ and fold is not None and path_[-1] in fold.node_of:
+                reached.add(firsts[rule] + fold.node_of[path_[-1]])
+            elif path_ and (fold is None or path_[-1] not in fold.inner):
                 reached.add(firsts[rule] + path_[-1])
             if fold is not None:
                 within = {fold.within[state] for state in path_ if state in fold.within}

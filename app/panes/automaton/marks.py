@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from app.catalogue import ui_text
 from app.graph.draw.scene import AutomatonScene
 from app.graph.layout.types import EdgeKey
 from app.graph.match.folding import FoldedAutomaton
 from app.graph.match.regions import AutomatonRegions
-from app.graph.match.rules import RuleCharts
 from app.models.states import StatesModel
 from app.panes.automaton.drawing import Automaton, Drawing
 from app.panes.automaton.levels import Level, Levels
@@ -27,6 +27,8 @@ from app.panes.automaton.view_state import ViewState
 from app.widgets.banner import Banner
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, StateName
 from engine.diagnosis.test_strings.values import Coverage
+
+Value = TypeVar("Value")
 
 
 class Marks:
@@ -65,8 +67,9 @@ class Marks:
             drawn: the current drawing.
         """
         is_current = drawn is not None and drawn.automaton is automaton
-        self._show_breakpoints(levels, view, automaton, is_current=is_current)
-        self._show_parted(levels, view, automaton, is_current=is_current)
+        current = drawn if is_current else None
+        self._show_breakpoints(levels, view, automaton, current)
+        self._show_parted(levels, view, automaton, current)
         if not self.shows_coverage or drawn is None or levels is None:
             self._show_coverage(None, "")
         elif is_current:
@@ -78,17 +81,17 @@ class Marks:
             self._show_coverage(*((None, found) if isinstance(found, str) else (found, "")))
 
     def _show_breakpoints(
-        self, levels: Levels | None, view: ViewState, automaton: Automaton | None, *, is_current: bool
+        self, levels: Levels | None, view: ViewState, automaton: Automaton | None, drawn: Drawing | None
     ) -> None:
         breakpoints_here = {}
         if self._breakpoints and levels is not None and automaton is not None:
             names = ((state, levels.state_name(view, state)) for state in range(len(automaton.dfa.states)))
             breakpoints_here = {state: self._breakpoints[name] for state, name in names if name in self._breakpoints}
         self._model.set_breakpoints(breakpoints_here)
-        self._scene.set_breakpoints(breakpoints_here if is_current else {})
+        self._scene.set_breakpoints(_on_nodes(breakpoints_here, drawn))
 
     def _show_parted(
-        self, levels: Levels | None, view: ViewState, automaton: Automaton | None, *, is_current: bool
+        self, levels: Levels | None, view: ViewState, automaton: Automaton | None, drawn: Drawing | None
     ) -> None:
         """Mark states; a whole rule is marked if any of its states is."""
         here: dict[int, str] = {}
@@ -98,7 +101,7 @@ class Marks:
             names = ((state, levels.state_name(view, state)) for state in range(len(automaton.dfa.states)))
             here = {state: known[name] for state, name in names if name in known}
         self._model.set_parted(here)
-        self._scene.set_parted(here if is_current else ())
+        self._scene.set_parted(_on_nodes(here, drawn))
 
     def _show_coverage(self, used: CoveredParts | None, why_not: str) -> None:
         self._model.set_covered(None if used is None else used.states)
@@ -144,7 +147,8 @@ def covered_parts(levels: Levels, view: ViewState, coverage: Coverage, *, is_fol
         if level is Level.MAP and not levels.is_side_by_side(view):
             return _covered_calls(levels.names, coverage)
         firsts, open_rules = levels.rule_offsets(view)
-        return _covered_in_rules(levels.rules, open_rules, firsts, coverage, is_folded=is_folded)
+        folds = {rule: levels.rule_chart(rule, view).fold if is_folded else None for rule in open_rules}
+        return _covered_in_rules(levels.names, folds, firsts, coverage)
     if not levels.is_whole:
         has_rules = levels.rules is not None
         return ui_text("automaton.coverage.part_of_rules" if has_rules else "automaton.coverage.part")
@@ -164,21 +168,20 @@ def _covered_calls(names: tuple[str, ...], coverage: Coverage) -> CoveredParts |
 
 
 def _covered_in_rules(
-    rules: RuleCharts, shown: Iterable[int], firsts: Sequence[int], coverage: Coverage, *, is_folded: bool
+    names: tuple[str, ...], folds: Mapping[int, FoldedAutomaton | None], firsts: Sequence[int], coverage: Coverage
 ) -> CoveredParts | str:
     """Return the covered states and edges of some rules.
 
     Args:
-        rules: the charts.
-        shown: the numbers of the rules.
+        names: of all rules.
+        folds: how each of the rules is drawn, by its number.
         firsts: the number of each rule's first state in the drawing.
         coverage: the coverage.
-        is_folded: whether characters are drawn instead of bytes.
 
     Returns:
         the covered parts, or a sentence if they are unknown.
     """
-    why_not = _reason_missing(rules.names, coverage)
+    why_not = _reason_missing(names, coverage)
     if why_not:
         return why_not
     of_rule: defaultdict[int, set[EdgeKey]] = defaultdict(set)
@@ -186,9 +189,9 @@ def _covered_in_rules(
         if row.covered:
             of_rule[row.key.rule].add((row.key.source, row.key.target))
     edges: set[EdgeKey] = set()
-    entered = {firsts[rule] for rule in shown if coverage.rules[rule].covered}
-    for rule in shown:
-        first, fold = firsts[rule], rules.rules[rule].fold if is_folded else None
+    entered = {firsts[rule] for rule in folds if coverage.rules[rule].covered}
+    for rule, fold in folds.items():
+        first = firsts[rule]
         edges.update((first + a, first + b) for a, b in _drawn_edges(of_rule[rule], fold))
     return _parts(edges, entered)
 
@@ -238,14 +241,22 @@ def _drawn_edges(edges: Iterable[EdgeKey], fold: FoldedAutomaton | None) -> froz
     for source, target in found:
         after[source].append(target)
     folded: set[EdgeKey] = set()
-    for source in after.keys() - fold.inner:
+    inner = fold.inner - fold.node_of.keys()
+    for source in after.keys() - inner:
         pending, seen = list(after[source]), set[int]()
         while pending:
             state = pending.pop()
             if state not in seen:
                 seen.add(state)
-                if state in fold.inner:
+                if state in inner:
                     pending += after[state]
                 else:
-                    folded.add((source, state))
+                    folded |= fold.path((source, state))
     return frozenset(folded)
+
+
+def _on_nodes(marks: Mapping[int, Value], drawn: Drawing | None) -> dict[int, Value]:
+    """Return the marks of states by the states that are drawn for them; none without a drawing."""
+    if drawn is None:
+        return {}
+    return {drawn.automaton.node(state, is_folded=drawn.is_folded): mark for state, mark in marks.items()}

@@ -246,14 +246,11 @@ class Navigation(QObject):
 
     def set_draws_bytes(self, on: bool) -> None:
         """Draw each byte, or characters and texts again."""
-        self.go_to(replace(self.view, draws_bytes=on, merges=False))
+        self.go_to(replace(self.view, draws_bytes=on))
 
     def set_merges(self, on: bool) -> None:
-        """Merge forced runs, or draw them again; of regions all are shown, since a run passes from one to the next."""
-        view = replace(self.view, merges=on, draws_bytes=False)
-        if on and self.levels is not None and self.levels.regions is not None:
-            view = replace(view, rule=None, follows=True, draws_all=False)
-        self.go_to(view)
+        """Draw counters as nodes and forced runs as edges, or all of their states again."""
+        self.go_to(replace(self.view, merges=on, draws_bytes=False))
 
     @command("automaton.layout", "Ctrl+M, 1", place=(4, 1), arguments=("",), checked=_has_layout)
     @command(

@@ -132,6 +132,7 @@ class AutomatonPane(QWidget):
         self._is_another = False  # whether the next automaton belongs to another grammar
         self._is_fresh = False  # whether the next drawing belongs to another grammar
         self._connect()
+        self._update_buttons()
         self._show_page()
 
     def _lay_out(self) -> None:
@@ -517,7 +518,10 @@ class AutomatonPane(QWidget):
     def _update_buttons(self) -> None:
         """Update the toggle buttons for the view, which going back may change."""
         view = self.navigation.view
-        for button, is_on in ((self.header.bytes_button, view.draws_bytes), (self.header.merge_button, view.merges)):
+        for button, is_on in (
+            (self.header.bytes_button, view.draws_bytes),
+            (self.header.merge_button, view.merges and not view.draws_bytes),
+        ):
             with QSignalBlocker(button):
                 button.setChecked(is_on)
         self.layout_chosen.emit(view.method, view.downwards)
@@ -551,7 +555,7 @@ class AutomatonPane(QWidget):
             self.layout_wanted.emit(wanted.request)
 
     def _show_counts(self, levels: Levels, wanted: Drawing) -> None:
-        view, shows_part = self.navigation.view, self.navigation.shows_part
+        view = self.navigation.view
         level = levels.level(view)
         total = levels.rules.size if levels.rules is not None else levels.part.size(is_folded=wanted.is_folded)[0]
         is_part = not wanted.is_whole or (bool(levels.names) and wanted.automaton.noun != "state")
@@ -561,12 +565,9 @@ class AutomatonPane(QWidget):
             draws_all=view.draws_all and total > DRAWN_WHOLE,
             total=total,
             limit=DRAWN_AT_MOST,
-            has_bytes=wanted.automaton.fold is not None,
+            has_bytes=levels.automaton(replace(view, merges=False)).fold is not None,
         )
-        self.header.offer_merging(
-            offered=(shows_part or levels.regions is not None) and level is not Level.TOKENS,
-            nothing=view.merges and shows_part and not levels.can_merge,
-        )
+        self.header.offer_merging(offered=wanted.automaton.noun == "state" and levels.can_merge(view))
 
     def _highlight(self) -> None:
         navigation = self.navigation

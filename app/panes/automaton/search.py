@@ -158,10 +158,8 @@ class AutomatonSearch(QObject):
     def _drawn_state(self, state: int) -> int:
         """Return the drawn state for a state: the start of the text that it is inside of, if that is one edge."""
         drawn = self._navigation.drawn
-        fold = None if self._navigation.automaton is None else self._navigation.automaton.fold
-        if fold is None or drawn is None or not drawn.is_folded or state not in fold.within:
-            return state
-        return fold.within[state][0]
+        automaton = self._navigation.automaton
+        return state if automaton is None or drawn is None else automaton.node(state, is_folded=drawn.is_folded)
 
 
 def find(levels: Levels, view: ViewState, text: str) -> tuple[Hit, ...]:

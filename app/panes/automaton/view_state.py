@@ -16,8 +16,8 @@ class ViewState:
 
     Attributes:
         draws_all: every state, instead of an overview or a part.
-        draws_bytes: each byte, instead of characters and texts.
-        merges: forced runs as one edge each, if the automaton over bytes is drawn.
+        draws_bytes: each byte, instead of characters and texts; nothing is merged then.
+        merges: counters as one node and forced runs as one edge each, where states are drawn.
         follows: the neighbourhood of the live state, although there is an overview.
         rule: the open rule or region; None for all of them.
         centre: the state whose neighbourhood is drawn, instead of the live ones'.
@@ -36,7 +36,7 @@ class ViewState:
     tokens: int | None = None
     method: str = ""
     downwards: bool = False
-    merges: bool = False
+    merges: bool = True
 
     @property
     def portable(self) -> ViewState:

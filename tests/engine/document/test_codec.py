@@ -78,7 +78,7 @@ FULL = DocumentFile(
         Breakpoint(BreakpointKind.POSITION, offset=2, label="\\d"),
         Breakpoint(BreakpointKind.STATE, "", 3, label="3", enabled=False),
     ),
-    automaton=AutomatonPart("value", follows=True, tokens=True, method="dot", downwards=True),
+    automaton=AutomatonPart("value", follows=True, tokens=True, merges=False, method="dot", downwards=True),
 )
 
 

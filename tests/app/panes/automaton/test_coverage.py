@@ -14,6 +14,7 @@ from app.graph.match.regions import regions_of
 from app.graph.match.rules import rule_charts
 from app.panes.automaton.levels import Level
 from app.panes.automaton.pane import AutomatonPane
+from app.panes.automaton.view_state import ViewState
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings.coverage import coverage, single_rule, uses_of
 from engine.diagnosis.test_strings.values import Coverage
@@ -25,6 +26,7 @@ RULES = 'root ::= a | b\na ::= "x" [0-9]\nb ::= "(" root ")"\n'
 @pytest.fixture
 def pane(qtbot) -> AutomatonPane:
     pane = AutomatonPane()
+    pane.begin(ViewState(merges=False))
     qtbot.addWidget(pane)
     pane.layout_wanted.connect(lambda request: pane.show_layout(lay_out(request)))
     pane.resize(700, 500)
@@ -139,7 +141,7 @@ def test_a_map_of_rules_tells_which_calls_are_used(pane, qtbot):
     charts = show_rules(pane, RULES.replace("a | b", "a | b | long") + 'long ::= "b"{45}\n', "(x1)")
     press(pane, qtbot)
     number = {name: at for at, name in enumerate(charts.names)}
-    assert not charts.opens_combined
+    assert not charts.opens_combined(merges=False)
     wanted = {(number["root"], number["a"]), (number["root"], number["b"]), (number["b"], number["root"])}
     assert pane.scene.highlights.covered == wanted
     assert {charts.names[state] for state in pane.scene.highlights.uncovered_states} == {"long"}

@@ -14,6 +14,7 @@ from app.graph.layout.types import LayoutRequest
 from app.graph.match.folding import fold_characters
 from app.graph.match.regions import regions_of
 from app.panes.automaton.pane import AutomatonPane
+from app.panes.automaton.view_state import ViewState
 from engine.compile import compile_grammar
 from engine.source import Span
 
@@ -74,6 +75,7 @@ class Shown:
 @pytest.fixture
 def pane(qtbot: QtBot) -> AutomatonPane:
     pane = AutomatonPane()
+    pane.begin(ViewState(merges=False))
     qtbot.addWidget(pane)
     pane.resize(800, 700)
     pane.show()

@@ -17,6 +17,7 @@ from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutRequest
 from app.graph.match.folding import fold_characters
 from app.panes.automaton.pane import AutomatonPane
+from app.panes.automaton.view_state import ViewState
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.compile import compile_grammar
 from engine.source import SourceText, Span
@@ -48,6 +49,7 @@ def chain(count: int) -> ByteDfa:
 @pytest.fixture
 def pane(qtbot: QtBot) -> AutomatonPane:
     pane = AutomatonPane()
+    pane.begin(ViewState(merges=False))
     qtbot.addWidget(pane)
     pane.resize(800, 500)
     pane.show()

@@ -11,6 +11,7 @@ from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutRequest
 from app.panes.automaton.pane import AutomatonPane
+from app.panes.automaton.view_state import ViewState
 from app.workers.requests.decode import TokensAnswer, TokensRequest, TokensTo
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.compile import compile_grammar
@@ -48,6 +49,7 @@ class Asked:
 @pytest.fixture
 def pane(qtbot: QtBot) -> AutomatonPane:
     pane = AutomatonPane()
+    pane.begin(ViewState(merges=False))
     qtbot.addWidget(pane)
     pane.resize(700, 500)
     pane.show()

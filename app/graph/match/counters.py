@@ -1,0 +1,312 @@
+"""Folds counted repetitions of a drawing into one node each: `item{0,300}`, `[0-9]{8}`, `(,‹value›){0,99}`.
+
+An automaton has a state for each count, and all of them look alike: the same step leads from one to the next, and the
+same edges lead out. They are recognised by that alone, so that a counter is one node in every notation, in a rule as in
+a whole automaton. A state that is no count of its own, because it only continues what one step began, is joined with
+its neighbours first; alternatives that meet again are one step.
+
+A counter is entered at its first count only, and all counts from the minimum on have the same ways out, so the node and
+its edges say exactly what is allowed, except for the number.
+
+Rejected: folding by the spans of states, as `regions` does. The rules of a JSON Schema are generated, and have none.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TypeAlias, TypeVar
+
+from app.graph.layout.types import EdgeKey
+from app.graph.match.chains import fold_forced_runs
+from app.graph.match.folding import MOST_EDGES, Chart, FoldedAutomaton, characters_label
+from engine.automata.byte_classes import ByteRanges, join_ranges
+from engine.automata.dfa.dfa import DfaEdge
+from engine.automata.labels import class_label
+from engine.source import Span
+
+COUNTS_FROM = 8
+"""A repetition of fewer steps stays as it is."""
+
+_LONGEST_STEP = 64  # edges, one after the other
+_LONGEST_PERIOD = 4
+_LONGEST_NAME = 22
+_LABEL_WIDTH = 14
+
+Atom: TypeAlias = tuple[ByteRanges, tuple[tuple[int, int], ...], tuple[str, ...]]
+Value = TypeVar("Value")
+Step: TypeAlias = frozenset[tuple["int | Step", ...]]  # alternatives; each is a sequence of numbered atoms and of steps
+
+
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    """A counter: the states of its counts, those within its steps, and its bounds."""
+
+    counts: tuple[int, ...]
+    within: frozenset[int]
+    step: str
+    minimum: int
+
+    @property
+    def name(self) -> str:
+        most = len(self.counts) - 1
+        bounds = f"{{{most}}}" if self.minimum == most else f"{{{self.minimum},{most}}}"
+        room = _LONGEST_NAME - len(bounds)
+        return (self.step if len(self.step) <= room else self.step[: room - 1] + "…") + bounds
+
+
+@dataclass(slots=True)
+class _Steps:
+    """A chart as steps between states, and the states that were joined within each."""
+
+    atoms: dict[Atom, int] = field(default_factory=dict)
+    out: defaultdict[int, dict[int, Step]] = field(default_factory=lambda: defaultdict(dict))
+    into: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    within: defaultdict[EdgeKey, frozenset[int]] = field(default_factory=lambda: defaultdict(frozenset))
+
+    def add_edge(self, chart: Chart, edge: DfaEdge) -> None:
+        key, fold = (edge.source, edge.target), chart.fold
+        texts = (*(fold.texts.get(key, ()) if fold else ()), *chart.words.get(key, ()))
+        atom = edge.ranges, fold.characters.get(key, ()) if fold else (), texts
+        self.add(*key, frozenset(((self.atoms.setdefault(atom, len(self.atoms)),),)))
+
+    def add(self, source: int, target: int, step: Step) -> None:
+        self.out[source][target] = self.out[source].get(target, frozenset()) | step
+        self.into[target].add(source)
+
+    def passes(self, state: int, *, joins_equal: bool = True) -> bool:
+        """Return whether a state only continues a step: it has one way in and another one out."""
+        if not len(self.into[state]) == len(self.out[state]) == 1:
+            return False
+        ((source, target),) = ((s, t) for s in self.into[state] for t in self.out[state])
+        # A state that can be left out, like the last count of a counter, is no part of a step.
+        can_be_left_out = bool(self.out[state][target] & self.out[source].get(target, frozenset()))
+        is_count = not joins_equal and self._repeats(source, state, target)
+        return state not in (source, target) and source != target and not can_be_left_out and not is_count
+
+    def _repeats(self, source: int, state: int, target: int) -> bool:
+        """Return whether a state is a count between two equal steps, or before two."""
+        step = self.out[state][target]
+        is_repeated = step == self.out[source][state] or step in self.out.get(target, {}).values()
+        return is_repeated and not self.is_text(_parts(step))
+
+    def is_text(self, parts: Iterable[int | Step]) -> bool:
+        """Return whether parts are a character each."""
+        atoms = list(self.atoms)
+        return all(isinstance(part, int) and _is_character(atoms[part]) for part in parts)
+
+    def text_of(self, step: Step, *, is_part: bool) -> str:
+        """Return a step as text; in brackets if it is a part of a longer one, and needs them."""
+        texts = sorted("".join(map(self._part_text, parts)) for parts in step)
+        text = "|".join(texts)
+        is_single = len(texts) == 1 and len(_parts(step)) == 1 and (len(text) == 1 or text[0] in "[‹<")
+        return f"({text})" if is_part and not is_single else text
+
+    def _part_text(self, part: int | Step) -> str:
+        return _atom_text(list(self.atoms)[part]) if isinstance(part, int) else self.text_of(part, is_part=True)
+
+    def join(self, state: int) -> EdgeKey | None:
+        """Join a state's way in with its way out; return the ends, or None if the step would be too long."""
+        ((source, target),) = ((s, t) for s in self.into[state] for t in self.out[state])
+        parts = *_parts(self.out[source][state]), *_parts(self.out[state][target])
+        if len(parts) > _LONGEST_STEP:
+            return None
+        inner = self.within.pop((source, state), frozenset()) | self.within.pop((state, target), frozenset())
+        self.within[source, target] |= inner | {state}
+        del self.out[source][state], self.out[state], self.into[state]
+        self.into[target].discard(state)
+        self.add(source, target, frozenset((parts,)))
+        return source, target
+
+
+def merge_chart(chart: Chart) -> Chart | None:
+    """Return a chart with each counter as one node and each forced run as one edge; None if it has neither."""
+    counted = fold_counters(chart)
+    base = counted or chart
+    texts = base.fold.texts if base.fold is not None else {}
+    fold = fold_forced_runs(base.dfa, base.fold, {*base.words, *texts})
+    return counted if fold is None else replace(base, fold=fold)
+
+
+def fold_counters(chart: Chart) -> Chart | None:
+    """Return a chart with each counter as one node, the state of its first count; None if there is no counter."""
+    edges = chart.edges
+    if not COUNTS_FROM <= len(edges) <= MOST_EDGES:
+        return None
+    fixed = {state.id for state in chart.dfa.states if state.accepting} | chart.dfa.boundary | {chart.dfa.start or 0}
+    fixed.update(states[0] for _, states in chart.groups)
+    # Two equal steps in a row are two counts, as in `[ab]{2,9}`, or parts of one, as in `([0-9]{2},){0,9}`.
+    found = [_counters_with(chart, edges, fixed, least) for least in (2, COUNTS_FROM)]
+    best = max(found, key=lambda counters: sum(len(counter.counts) + len(counter.within) for counter in counters))
+    return _folded(chart, best) if best else None
+
+
+def _counters_with(chart: Chart, edges: Iterable[DfaEdge], fixed: set[int], least: int) -> list[_Counter]:
+    """Return the counters, if so many equal steps in a row, without a choice, are counts."""
+    steps = _Steps()
+    for edge in edges:
+        steps.add_edge(chart, edge)
+    kept = fixed | _period_ends(steps, fixed, least)
+    pending = deque(state for state in [*steps.out] if state not in kept)
+    while pending:
+        state = pending.popleft()  # those nearer to the start first, so that the last count finds the one before it
+        if state in steps.out and state not in kept and steps.passes(state, joins_equal=least == COUNTS_FROM):
+            pending.extendleft(reversed(steps.join(state) or ()))
+    return list(_counters(steps, chart))
+
+
+def _is_character(atom: Atom) -> bool:
+    """Return whether an atom is one character, so that a run of it is a text."""
+    ranges, points, texts = atom
+    taken = *ranges, *points
+    return not texts and len(taken) == 1 and taken[0][0] == taken[0][1]
+
+
+def _parts(step: Step) -> tuple[int | Step, ...]:
+    return next(iter(step)) if len(step) == 1 else (step,)
+
+
+def _period_ends(steps: _Steps, fixed: set[int], least: int) -> set[int]:
+    """Return the ends of equal parts of chains without a choice: `[0-9]{8}` has no other sign of its counts."""
+    found: set[int] = set()
+    linear = {state for state in [*steps.out] if state not in fixed and steps.passes(state)}
+    for first in [*steps.out]:
+        for target in [] if first in linear else [*steps.out[first]]:
+            chain = [first, target]
+            while chain[-1] in linear:
+                chain += steps.out[chain[-1]]
+            found |= _ends_in(steps, [_parts(steps.out[a][b])[0] for a, b in pairwise(chain)], chain, least)
+    return found
+
+
+def _ends_in(steps: _Steps, labels: Sequence[int | Step], states: Sequence[int], least: int) -> set[int]:
+    """Return the ends of so many equal parts of a chain, or more.
+
+    Args:
+        steps: the steps.
+        labels: the step of each edge of the chain.
+        states: of the chain, one more.
+        least: the number of parts.
+    """
+    found: set[int] = set()
+    at = 0
+    while at < len(labels):
+        for period in range(1, _LONGEST_PERIOD + 1):
+            end = at + period
+            while end < len(labels) and labels[end] == labels[end - period]:
+                end += 1
+            count = (end - at) // period
+            if count >= least:
+                if not steps.is_text(labels[at : at + period]):
+                    found.update(states[at : at + count * period + 1 : period])
+                at += count * period - 1
+                break
+        at += 1
+    return found
+
+
+def _counters(steps: _Steps, chart: Chart) -> Iterator[_Counter]:
+    taken: set[int] = set()
+    for first in [state.id for state in chart.dfa.states if state.id in steps.out]:
+        for target, step in [] if first in taken else [*steps.out[first].items()]:
+            counter = _counter(steps, chart, first, target, step)
+            if counter is not None and taken.isdisjoint(counter.counts):
+                taken.update(counter.counts)
+                yield counter
+                break
+
+
+def _counter(steps: _Steps, chart: Chart, first: int, target: int, step: Step) -> _Counter | None:
+    """Return the counter that begins with a step; None if it counts too little."""
+
+    def ways_out(state: int, without: int | None) -> frozenset[object]:
+        """Return the ways out of a count; that the text may end there is one of them."""
+        ways: set[object] = {item for item in steps.out.get(state, {}).items() if item[0] != without}
+        return frozenset(ways | {True} if chart.dfa.states[state].accepting else ways)
+
+    counts, ways, minimum = [first], frozenset[object](), -1
+    following: int | None = target
+    while following is not None and steps.into[following] == {counts[-1]} and following not in chart.dfa.boundary:
+        its = ways_out(counts[-1], following)
+        if its != ways:
+            if ways:
+                return None if len(counts) <= COUNTS_FROM else _made(steps, counts[:-1], step, minimum)
+            ways, minimum = its, len(counts) - 1
+        counts.append(following)
+        following = next((to for to, its in steps.out.get(counts[-1], {}).items() if its == step), None)
+    if ways and ways_out(counts[-1], following) != ways:
+        counts.pop()
+    return _made(steps, counts, step, minimum) if len(counts) > COUNTS_FROM else None
+
+
+def _made(steps: _Steps, counts: Sequence[int], step: Step, minimum: int) -> _Counter | None:
+    if minimum < 0 and len(step) == 1 and steps.is_text(_parts(step)):
+        return None  # a text that repeats itself
+    within = frozenset[int]().union(*(steps.within[pair] for pair in pairwise(counts)))
+    return _Counter(
+        tuple(counts), within, steps.text_of(step, is_part=True), minimum if minimum >= 0 else len(counts) - 1
+    )
+
+
+def _folded(chart: Chart, counters: Iterable[_Counter]) -> Chart:
+    node_of: dict[int, int] = {}
+    names: dict[int, str] = {}
+    for counter in counters:
+        first, *others = counter.counts
+        node_of |= dict.fromkeys((*others, *counter.within), first)
+        names[first] = counter.name
+
+    def drawn(key: EdgeKey) -> EdgeKey | None:
+        """Return the edge of the drawing that has an edge; None within a counter."""
+        source, target = (node_of.get(state, state) for state in key)
+        return None if source == target and key[1] in node_of else (source, target)
+
+    ranges: defaultdict[EdgeKey, list[ByteRanges]] = defaultdict(list)
+    spans: defaultdict[EdgeKey, set[Span]] = defaultdict(set)
+    for edge in chart.edges:
+        if (key := drawn((edge.source, edge.target))) is not None:
+            ranges[key].append(edge.ranges)
+            spans[key].update(edge.spans)
+    edges = tuple(DfaEdge(*key, join_ranges(ranges[key]), tuple(sorted(spans[key]))) for key in sorted(ranges))
+
+    def moved(of_edges: Mapping[EdgeKey, tuple[Value, ...]]) -> dict[EdgeKey, tuple[Value, ...]]:
+        found: defaultdict[EdgeKey, dict[Value, None]] = defaultdict(dict)
+        for before, values in of_edges.items():
+            if (key := drawn(before)) is not None:
+                found[key] |= dict.fromkeys(values)
+        return {key: tuple(values) for key, values in found.items()}
+
+    known = chart.fold or FoldedAutomaton(frozenset(), (), {})
+    within: dict[int, EdgeKey] = {}
+    for state, before in known.within.items():
+        if (key := drawn(before)) is not None:
+            within[state] = key
+        else:
+            node_of[state] = node_of.get(before[0], before[0])
+    fold = FoldedAutomaton(
+        known.inner | node_of.keys(),
+        edges,
+        {key: join_ranges([points]) for key, points in moved(known.characters).items()},
+        moved(known.texts),
+        within,
+        node_of,
+        names,
+    )
+    # Those of the edges within a counter stay, for a drawing of each byte.
+    return replace(
+        chart, fold=fold, words={**chart.words, **moved(chart.words)}, calls={**chart.calls, **moved(chart.calls)}
+    )
+
+
+def _atom_text(atom: Atom) -> str:
+    ranges, points, texts = atom
+    taken = [*texts]
+    if _is_character((ranges, points, ())):
+        taken.insert(0, characters_label(ranges, points, _LABEL_WIDTH))
+    elif points:
+        taken.insert(0, f"[{characters_label(ranges, points, _LABEL_WIDTH)}]")
+    elif ranges:
+        taken.insert(0, class_label(ranges, _LABEL_WIDTH))
+    return taken[0] if len(taken) == 1 else f"({'|'.join(taken)})"

@@ -1,0 +1,111 @@
+"""A counter is one node in every notation, named by its step and its bounds, and the drawing stays true."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from app.graph.match.counters import merge_chart
+from app.graph.match.folding import Chart, fold_characters
+from app.graph.match.paths import path_edges
+from app.graph.match.rules import rule_charts
+from app.workers.grammar_position import PositionReader
+from engine.compile import compile_grammar
+from engine.source import CancelToken
+
+
+def chart_of(pattern: str) -> Chart:
+    dfa = compile_grammar("regex", pattern).materialise()
+    return Chart(dfa, fold_characters(dfa))
+
+
+def names(chart: Chart | None) -> set[str]:
+    return set() if chart is None or chart.fold is None else set(chart.fold.counters.values())
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("x[ab]{0,1000}y", {"[ab]{0,1000}"}),
+        ("x[ab]{12}(y|z)", {"[ab]{12}"}),
+        ("x[ab]{3,20}y", {"[ab]{3,20}"}),
+        ("([a-z][0-9]){0,30}!", {"([a-z][0-9]){0,30}"}),
+        ("[0-9a-f]{8}-[0-9a-f]{4}-[g-i]{12}", {"[0-9a-f]{8}", "[g-i]{12}"}),
+        ("x(ab|[cd]){2,9}y", {"([cd]|ab){2,9}"}),
+        ("x(a(b|cd)e){0,12}y", {"(a(b|cd)e){0,12}"}),
+        ("é[à-ü]{0,9}!", {"[à-ü]{0,9}"}),
+        ("([ab]{9}c)*d", {"[ab]{8}"}),  # the first state may end, the others not
+        ("([0-9]{2},){0,30}x", {"([0-9][0-9],){0,30}"}),
+        ("a{0,10}b", {"a{0,10}"}),
+        ("aaaaaaaaaaaaaaab", set()),  # a text
+        ("[ab]{0,7}c", set()),  # few counts
+        ("[ab]*c(d|e)+", set()),  # no counts
+    ],
+)
+def test_a_counter_of_a_regex_is_one_node(pattern, expected):
+    assert names(merge_chart(chart_of(pattern))) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "expected", "nodes"),
+    [
+        ('root ::= "[" item{0,300} "]"\nitem ::= "a" | "b" item', "root", {"‹item›{0,300}"}, 3),
+        ('root ::= "[" item (", " item){0,99} "]"\nitem ::= "a" | "b" item', "root", {"(,␣‹item›){0,99}"}, 4),
+    ],
+)
+def test_a_counter_of_a_rule_is_one_node(text, rule, expected, nodes):
+    charts = rule_charts(compile_grammar("gbnf", text).rule_automata())
+    merged = charts.rules[charts.names.index(rule)].merged
+    assert names(merged) == expected
+    assert merged is not None
+    assert merged.size == nodes
+    assert charts.opens_combined(merges=True)
+    assert not charts.opens_combined(merges=False)
+    assert charts.combined is not None
+    assert names(charts.combined.merged) == expected
+
+
+def test_a_counter_of_a_schema_is_one_node():
+    schema = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 12}}, "required": ["name"]}
+    reader = PositionReader(compile_grammar("json_schema", json.dumps(schema)))
+    charts, _ = reader.rule_charts(CancelToken())
+    assert charts is not None
+    assert {name for chart in charts.rules for name in names(chart.merged)} == {"‹char›{0,12}"}
+
+
+def test_a_count_that_is_entered_from_elsewhere_is_no_part_of_the_counter():
+    """After a leading 0 no digit may follow, as after the last of sixteen: they are one state, and it stays one."""
+    merged = merge_chart(chart_of(r"(0|[1-9][0-9]{0,15})(\.[0-9]+)?"))
+    assert names(merged) == {"[0-9]{0,14}"}
+    assert merged is not None
+    assert merged.fold is not None
+    ((counter, _),) = merged.fold.counters.items()
+    first = merged.dfa.run(b"0")
+    assert first is not None
+    assert first not in merged.fold.node_of
+    assert {(0, counter), (0, first), (counter, first)} <= {(edge.source, edge.target) for edge in merged.edges}
+
+
+def test_every_text_follows_drawn_edges_and_every_drawn_edge_is_taken():
+    choose = random.Random(5)
+    for _ in range(12):
+        atoms = [choose.choice(["[ab]", "c", "(d|ef)", "(gh)", "[0-9]", "é"]) for _ in range(3)]
+        bounds = [choose.choice(["{0,9}", "{8}", "{2,12}", "", "*", "?"]) for _ in atoms]
+        chart = chart_of("".join(a + b for a, b in zip(atoms, bounds, strict=True)) + choose.choice(["", "x", "(y|z)"]))
+        merged = merge_chart(chart)
+        if merged is None:
+            continue
+        drawn = {(edge.source, edge.target) for edge in merged.edges}
+        taken = set()
+        for state in chart.dfa.states:
+            for edge in chart.dfa.edges:
+                if edge.source == state.id:
+                    taken |= path_edges((edge.source, edge.target), merged.fold)
+        assert taken <= drawn
+        assert merged.fold is not None
+        passing = set(merged.fold.within.values()) | merged.fold.characters.keys()
+        assert drawn - taken <= passing, "all others are taken by one byte"
+        for edge in merged.edges:
+            assert edge.target not in merged.fold.inner, "no edge leads into a counter but to its first count"
