@@ -167,10 +167,10 @@ class Automaton:
         """Return the texts of the states, with a count for nodes that represent several states."""
         chart = self.chart
         if self.fold is not None and self.fold.counters:
-            sizes = Counter(self.fold.node_of.values())
+            others = Counter(self.fold.node_of.values())
             names = dict(enumerate(chart.names or map(str, range(len(self.dfa.states)))))
             for state, name in self.fold.counters.items():
-                names[state] = f"{name}\n{ui_text('common.count.states', count=1 + sizes[state])}"
+                names[state] = f"{name}\n{ui_text('common.count.states', count=1 + others[state])}"
             return tuple(names.values())
         if not chart.sizes:
             return chart.names
