@@ -358,7 +358,7 @@ class Decoding(QObject):
             self.step()
 
     def _next_step(self) -> StepOnce:
-        return StepOnce(self._watched(), self._one_by_one(), self._breakpoints_before())
+        return StepOnce(self._watched(), self._one_by_one(), self._breakpoints_before(), in_run=True)
 
     def pause(self, why: str = "") -> None:
         """Stop stepping and drop a waiting move.

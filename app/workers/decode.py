@@ -76,6 +76,7 @@ from engine.decoding.debugging.breakpoints import BreakpointKind, StopBefore, en
 from engine.decoding.debugging.rule_events import RuleEventTracker
 from engine.decoding.errors import DeadEndError, EmptyMaskError, NotAllowedError, RemovedError
 from engine.decoding.pipeline_settings import PipelineSettings
+from engine.decoding.run_ahead import expect_no_run, expect_run
 from engine.decoding.session import DecodeSession
 from engine.decoding.session.replay import imported_trace
 from engine.decoding.stage_texts import stage_title
@@ -107,6 +108,7 @@ _MOVES = (
     RestoreTrace,
 )
 """Requests that change the position or the rules: a run stops again at the breakpoint that it stopped at."""
+_MOST_AHEAD = 32  # tokens that a server generates in vain if the run is paused
 
 A = TypeVar("A")
 Loader = Callable[[str, CancelToken], "LogitSource"]
@@ -247,10 +249,16 @@ class DecodeHandler(Handler):
             return self._view()
         self._watcher.check(session, request.breakpoints)
         saved = session.save_point()
+        if request.in_run:
+            expect_run(session, _MOST_AHEAD)
+        else:
+            expect_no_run(session)
         self._forced.step(session, one_by_one=request.one_by_one or request.watched)
         passage = self._watcher.passage(session) if request.watched else None
         stop = self._watcher.stop_before(session, saved, passage, request.breakpoints)
         view = self._with_tokens(self._view(), request)
+        if stop is not None or session.finish is not None:
+            expect_no_run(session)
         return replace(view, passage=passage if stop is None else None, stop_before=stop)
 
     @handles(Take)

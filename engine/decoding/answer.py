@@ -9,10 +9,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.decoding.processors.logits import padded
 from engine.models import LogitSource, ModelError
-from engine.models.source import PricesTokens
+from engine.models.source import PricesTokens, WeighsMasks
 
 _MOST_TOTAL = 1.01  # the sum of probabilities that a server rounded is less
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeighedMask:
+    """A mask whose allowed mass a source returned.
+
+    Attributes:
+        allowed: bool[V], the mask.
+        log_mass: the natural logarithm of the mass; its error is below `MASS_ERROR`.
+        most: no unknown allowed token has a larger log-probability.
+    """
+
+    allowed: NDArray[np.bool_]
+    log_mass: float
+    most: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,11 +39,13 @@ class Answer:
         logits: float[W]; NaN where unknown.
         most: no unknown token has a larger log-probability; None if the source returned its full distribution.
         is_shifted: whether they are log-probabilities: the model's logits up to a constant.
+        weighed: the mask for which the mass of the allowed tokens is known; None without one.
     """
 
     logits: NDArray[np.floating[Any]]
     most: float | None = None
     is_shifted: bool = False
+    weighed: WeighedMask | None = None
 
     @classmethod
     def of(cls, logits: NDArray[np.floating[Any]], *, is_shifted: bool = False) -> Answer:
@@ -77,3 +95,24 @@ def priced(answer: Answer, source: LogitSource, history: Sequence[int], ids: NDA
     logits[unknown] = source.price(history, unknown.tolist())
     logits.setflags(write=False)
     return replace(answer, logits=logits)
+
+
+def weighed(answer: Answer, source: LogitSource, history: Sequence[int], allowed: NDArray[np.bool_]) -> Answer:
+    """Ask a source for the mass of the allowed tokens and the best of them, and return the answer with those.
+
+    Args:
+        answer: the source's answer.
+        source: the source; one that cannot say changes nothing.
+        history: the ids before.
+        allowed: bool[V], the mask.
+    """
+    width = answer.logits.shape[0]
+    if answer.most is None or not isinstance(source, WeighsMasks):
+        return answer
+    part = source.weigh(history, padded(allowed[:width], width))
+    if part is None:
+        return answer
+    found = np.where(np.isnan(answer.logits), np.where(allowed[:width], part.log_probabilities, np.nan), answer.logits)
+    found.setflags(write=False)
+    known = part.log_probabilities[part.log_probabilities > -np.inf]
+    return replace(answer, logits=found, weighed=WeighedMask(allowed, part.log_mass, float(known.min())))

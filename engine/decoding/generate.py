@@ -17,6 +17,7 @@ from engine.compile import CompiledGrammar
 from engine.decoding.fast_forward import FastForward
 from engine.decoding.forced.values import FastForwardGeneration
 from engine.decoding.pipeline_settings import PipelineSettings
+from engine.decoding.run_ahead import running
 from engine.decoding.session import DecodeSession
 from engine.decoding.session.session import KEPT_LOGITS
 from engine.decoding.values import (
@@ -31,7 +32,16 @@ from engine.decoding.values import (
     StopRule,
 )
 from engine.models import LogitSource
-from engine.models.source import DrawSettings, DrawsTokens, GivesLogProbabilities, Logits, Message, PricesTokens
+from engine.models.source import (
+    DrawSettings,
+    DrawsTokens,
+    GivesLogProbabilities,
+    Logits,
+    MaskedPart,
+    Message,
+    PricesTokens,
+    WeighsMasks,
+)
 from engine.models.text_encoder import text_encoder_of
 from engine.models.uniform import UniformSource
 from engine.source import CancelToken
@@ -88,10 +98,11 @@ def generate(
 def run_to_end(session: DecodeSession, cancel: CancelToken | None = None) -> Generation:
     """Step a session to its end, with forced runs as its pipeline says."""
     fast_forward = FastForward.of(session)
-    while session.finish is None:
-        fast_forward.advance(session)
-        if cancel is not None:
-            cancel.report("progress.generating", len(session.steps), session.max_tokens)
+    with running(session):
+        while session.finish is None:
+            fast_forward.advance(session)
+            if cancel is not None:
+                cancel.report("progress.generating", len(session.steps), session.max_tokens)
     return generation_of(session)
 
 
@@ -150,10 +161,11 @@ def sample_many(  # noqa: PLR0913 - those of `generate`, and the seeds
     for seed in seeds:
         session.restart()
         session.set_sampler(replace(sampler, seed=seed))
-        while (finish := session.finish) is None:
-            fast_forward.advance(session)
-            if cancel is not None:
-                cancel.check()
+        with running(session):
+            while (finish := session.finish) is None:
+                fast_forward.advance(session)
+                if cancel is not None:
+                    cancel.check()
         yield SampleOutcome(
             seed=seed,
             text=session.text,
@@ -223,6 +235,13 @@ class CountedSource:
         assert isinstance(self.source, PricesTokens)
         with self._counted():
             return self.source.price(ids, token_ids)
+
+    def weigh(self, ids: Sequence[int], allowed: NDArray[np.bool_]) -> MaskedPart | None:
+        """Return what a mask leaves; see `WeighsMasks`."""
+        if not isinstance(self.source, WeighsMasks):
+            return None
+        with self._counted():
+            return self.source.weigh(ids, allowed)
 
     def encode(self, text: str) -> list[int]:
         """Encode a text; see `LogitSource`."""
@@ -346,11 +365,12 @@ def run_baseline(
     """
     session = DecodeSession(None, model, prompt=prompt, sampler=sampler, max_tokens=max_tokens, kept_logits=1)
     mine = tuple(written)
-    while (finish := session.finish) is None:
-        session.step()
-        yield BaselineRun(mine, session.steps, diverges_at(mine, session.steps))
-        if cancel is not None:
-            cancel.report(capitalised(catalogue_text("decoding.baseline")), len(session.steps), max_tokens)
+    with running(session):
+        while (finish := session.finish) is None:
+            session.step()
+            yield BaselineRun(mine, session.steps, diverges_at(mine, session.steps))
+            if cancel is not None:
+                cancel.report(capitalised(catalogue_text("decoding.baseline")), len(session.steps), max_tokens)
     yield BaselineRun(mine, session.steps, diverges_at(mine, session.steps), finish)
 
 

@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decoding.answer import Answer
+from engine.decoding.answer import Answer, WeighedMask
 from engine.decoding.processors import Logits, Masking, Shape, log_sum_exp, mask, softmax
 from engine.decoding.processors.logits import padded
 from engine.decoding.processors.partial_logits import PartialLogits, PartialShape
 from engine.decoding.processors.shaping import RepetitionPenalty
-from engine.decoding.sampler import Allowed, Decision, decide, sampler_shapes
+from engine.decoding.sampler import Allowed, Decision, decide, draw_point, sampler_shapes
 from engine.decoding.values import Bounds, SamplerSettings, StageEffect, Unknown
+from engine.models.source import MASS_ERROR
 
 _ROUNDING = 1e-6  # the error of the sum of float32 log-probabilities' exponentials
 
@@ -57,6 +58,9 @@ def decide_answer(
     log_z = None
     if under.is_known:
         log_z = min(log_sum_exp(under.logits), 0.0)
+    elif answer.weighed is not None and np.array_equal(answer.weighed.allowed, allowed):
+        log_z = answer.weighed.log_mass
+        under = _weighed(under, answer.weighed)
     elif 0 < z_bounds.low == z_bounds.high:
         log_z = math.log(z_bounds.low)
     z = None if log_z is None else math.exp(log_z)
@@ -65,7 +69,7 @@ def decide_answer(
         given = under = PartialLogits(mask(np.zeros_like(p), wide))
     if stages is None:
         stages = (("mask", Masking(wide)), *sampler_shapes(settings).items())
-    passed, left, stopped_at = _through_stages(given, stages)
+    passed, left, stopped_at = _through_stages(given, under, stages)
     p_sampled = _sampled(left, settings, is_known=not stopped_at)
     p_sampled[~wide] = 0.0
     can_sample = not bool(np.isnan(p_sampled.max(initial=0.0)))
@@ -84,6 +88,7 @@ def decide_answer(
         masked=under.logits,
         emptied_by=emptied_by if wide.any() else "",
         unknown=_unknown(row, z_bounds if z is None else Bounds(z, z), stopped_at, can_sample=can_sample),
+        left=left if not stopped_at else None,
     )
 
 
@@ -143,6 +148,15 @@ def _mass_bounds(p: Logits, row: PartialLogits, under: PartialLogits, allowed: A
     return Bounds(low, high)
 
 
+def _weighed(under: PartialLogits, weighed: WeighedMask) -> PartialLogits:
+    """Return masked logits with the bounds that follow from the mass of all of them."""
+    mass = math.exp(weighed.log_mass)
+    rest, error = mass - float(np.exp(under.logits[under.logits > -np.inf]).sum()), MASS_ERROR * mass
+    scale, count = math.exp(weighed.most), float(under.n_unknown)
+    least, most = (min(count, max(0.0, rest + by) / scale) for by in (-error, error))
+    return PartialLogits(under.logits, weighed.most, least, most)
+
+
 def _under_mask(p: Logits, under: PartialLogits, allowed: Allowed, z: float | None) -> Logits:
     if under.is_known:
         return softmax(under.logits)
@@ -150,15 +164,23 @@ def _under_mask(p: Logits, under: PartialLogits, allowed: Allowed, z: float | No
 
 
 def _through_stages(
-    given: PartialLogits, stages: Iterable[tuple[str, Shape]]
+    given: PartialLogits, under: PartialLogits, stages: Iterable[tuple[str, Shape]]
 ) -> tuple[list[tuple[str, Logits]], PartialLogits, str]:
-    """Return the logits after each stage that can be applied, the last of them, and the first that cannot be."""
-    passed, left = list[tuple[str, Logits]](), given
+    """Return the logits after each stage that can be applied, the last of them, and the first that cannot be.
+
+    Args:
+        given: the logits.
+        under: the logits after all masks, of which more may be known than follows from `given`.
+        stages: the stages.
+    """
+    passed, left, is_masked_alone = list[tuple[str, Logits]](), given, True
     for name, shape in stages:
         following = _shaped(shape, left)
         if following is None:
             return passed, left, name
-        left = following
+        left, is_masked_alone = following, is_masked_alone and isinstance(shape, Masking)
+        if is_masked_alone and np.array_equal(left.logits == -np.inf, under.logits == -np.inf):
+            left = under
         passed.append((name, left.logits))
     return passed, left, ""
 
@@ -173,12 +195,48 @@ def _sampled(left: PartialLogits, settings: SamplerSettings, *, is_known: bool) 
     if not is_known:
         return unknown
     if not settings.is_greedy:
-        return softmax(left.logits) if left.is_known else unknown
+        return softmax(left.logits) if left.is_known else _shares(left)
     if left.top == -np.inf or left.top < left.most:
         return np.zeros_like(unknown) if left.is_known else unknown
     best = np.zeros_like(unknown)
     best[int(np.nanargmax(left.logits))] = 1.0
     return best
+
+
+def _shares(left: PartialLogits) -> Logits:
+    """Return the probabilities of the known tokens if that of all unknown ones together is known, else NaN."""
+    level = max(left.top, left.most)
+    weights = np.exp(left.logits - level)
+    least, most = left.sum_relative_to(level)
+    total = float(np.nansum(weights)) + (least + most) / 2
+    if most - least > 3 * MASS_ERROR * total:
+        return np.where(left.logits == -np.inf, 0.0, np.nan)
+    return np.asarray(weights / total)
+
+
+def sure_draw(left: PartialLogits, seed: int, index: int) -> int | None:
+    """Return the token that a draw takes; None if that depends on how unknown tokens share their probability.
+
+    It is `Decision.draw`: the first token at which the sum over all ids up to it exceeds a random part of the total.
+
+    Args:
+        left: the logits after the last stage; `least_sum` and `most_sum` bound what the unknown tokens have.
+        seed: the seed of the draws.
+        index: the index of the step.
+    """
+    level, is_unknown = max(left.top, left.most), np.isnan(left.logits)
+    sums = np.cumsum(np.where(is_unknown, 0.0, np.exp(left.logits - level)))
+    least, most = left.sum_relative_to(level)
+    each, before = float(np.exp(left.most - level)), np.cumsum(is_unknown)
+    low = sums + np.maximum(0.0, least - each * (before[-1] - before))
+    high = sums + np.minimum(most, each * before)
+    part = draw_point(seed, index)
+    margin = MASS_ERROR * float(sums[-1] + most)
+    after = np.flatnonzero(low > part * (sums[-1] + most) + margin)[:1]  # the point is certainly before its end
+    if not after.shape[0] or is_unknown[after[0]]:
+        return None
+    is_sure = after[0] == 0 or high[after[0] - 1] < part * (sums[-1] + least) - margin
+    return int(after[0]) if is_sure else None
 
 
 def _unknown(row: PartialLogits, z: Bounds, stopped_at: str, *, can_sample: bool) -> Unknown:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from engine.decoding.pipeline_settings import sampler_values
 from engine.decoding.processors import Logits, Masking, Shape, log_sum_exp, mask, sanitise, softmax
 from engine.decoding.processors.logits import mass_of, padded
+from engine.decoding.processors.partial_logits import PartialLogits
 from engine.decoding.stages import STAGES
 from engine.decoding.values import SamplerSettings, StageEffect, Unknown
 
@@ -47,6 +48,7 @@ class Decision:
         masked: the logits after the mask, float64[W].
         emptied_by: the stage that left nothing although something is allowed; empty if none did.
         unknown: what the source leaves unknown; None if it returned its full distribution.
+        left: of a source that returns a part, the logits after the last stage; None if a stage cannot be applied.
     """
 
     logits: Logits
@@ -60,6 +62,7 @@ class Decision:
     masked: Logits
     emptied_by: str = ""
     unknown: Unknown | None = None
+    left: PartialLogits | None = None
 
     @property
     def wanted_id(self) -> int:
@@ -77,7 +80,7 @@ class Decision:
         p, starts = self.p_sampled, np.arange(0, self.p_sampled.shape[0], _BLOCK)
         # Find the block first: a cumulative sum over the vocabulary takes as long as all other computations on it.
         ends = np.cumsum(np.add.reduceat(p, starts))
-        point = np.random.default_rng((seed, index)).random() * ends[-1]
+        point = draw_point(seed, index) * ends[-1]
         block = min(int(np.searchsorted(ends, point, side="right")), starts.shape[0] - 1)
         before = ends[block - 1] if block else 0.0
         first = int(starts[block])
@@ -87,6 +90,11 @@ class Decision:
         # Rounding may put the point at the very end of a block, after its last token with mass.
         with_mass = np.flatnonzero(p)
         return int(with_mass[max(0, int(np.searchsorted(with_mass, drawn)) - 1)])
+
+
+def draw_point(seed: int, index: int) -> float:
+    """Return the part of the total probability at which a step draws, 0 to 1."""
+    return float(np.random.default_rng((seed, index)).random())
 
 
 def decide(

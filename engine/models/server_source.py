@@ -12,9 +12,9 @@ Rejected: the fingerprint of the first distribution as that of the model: its di
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
@@ -22,9 +22,16 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.models.source import DrawSettings, Logits, Message, ModelError
+from engine.models.source import MOST_REPEATED, DrawSettings, ExpectedRun, Logits, MaskedPart, Message, ModelError
 from engine.servers import KINDS, BrokenConnectionError, ServerClient, ServerError, ServerIdentity, identify
-from engine.servers.served_model import NextTokens, ServedModel, ServesModel
+from engine.servers.served_model import (
+    NextTokens,
+    ServedModel,
+    ServesModel,
+    SharesUnderMask,
+    StreamedToken,
+    StreamsTokens,
+)
 from engine.source import CancelToken
 from engine.source.catalogue import catalogue_text
 from engine.source.lru import LruCache
@@ -34,6 +41,13 @@ _CACHED_LOGITS: Final = 64
 _COMPARED: Final = 10  # of the best tokens
 _TOLERANCE: Final = 0.5  # nats: batches of another size change a log-probability of a quantised model by 0.1
 _ENDING: Final = ".gguf"
+_FEW: Final = 2_000  # tokens; asking for more takes as long as for all
+_MOST_SHARED: Final = 1.0001
+_LEAST_LEFT: Final = 0.1  # a difference of float32 numbers has a relative error of 1e-6 then
+_LEAST_MASS: Final = -32.0  # below it, tokens that biases lower may have a share
+_LEAST_AHEAD: Final = 2  # tokens; fewer are a step
+_WORTHWHILE: Final = 4  # tokens of a stream that cost less than asking for each
+_MOST_WAIT: Final = 63  # steps
 
 T = TypeVar("T")
 VocabularyFinder = Callable[[ServerIdentity], Vocabulary]
@@ -69,6 +83,7 @@ class ServerSource:
         self._probe = served.encode("")
         self._at_probe = served.next_tokens(self._probe)
         self._checked_connections = client.connections
+        self._ahead = RunAhead(served)
 
     def logits(self, ids: Sequence[int]) -> Logits:
         """See `LogitSource`."""
@@ -91,12 +106,63 @@ class ServerSource:
 
     def price(self, ids: Sequence[int], token_ids: Sequence[int]) -> Logits:
         """See `PricesTokens`."""
+        named = np.zeros(self.width, np.bool_)
+        named[np.array(token_ids, np.int64)] = True
+        part = self._under_mask(ids, named, len(token_ids)) if len(token_ids) <= _FEW else None
+        if part is not None and not np.isnan(found := part.row[np.array(token_ids, np.int64)]).any():
+            return found
         answer = self._ask(lambda: self._served.prices(ids, token_ids))
         row = self._row(answer)
         if answer.is_whole:  # whoever asks again gets all of it
             self._logits_by_ids.discard(tuple(ids))
             self._logits_by_ids.get(tuple(ids), lambda: row)
         return row[np.array(token_ids, np.int64)]
+
+    def weigh(self, ids: Sequence[int], allowed: NDArray[np.bool_]) -> MaskedPart | None:
+        """See `WeighsMasks`: as many tokens are known as of the distribution without a mask."""
+        part = self._under_mask(ids, allowed, int(np.count_nonzero(self.logits(ids) > -np.inf)))
+        if part is None:
+            return None
+        known = part.row[part.row > -np.inf].astype(np.float64)
+        if not np.isnan(part.row).any():
+            return MaskedPart(part.row, float(np.log(np.exp(known).sum())))
+        left = -np.expm1(part.masked_share)
+        return MaskedPart(part.row, part.log_mass + float(np.log(left))) if left > _LEAST_LEFT else None
+
+    def _under_mask(self, ids: Sequence[int], allowed: NDArray[np.bool_], count: int) -> _UnderMask | None:
+        """Return the best tokens under a mask, from their shares and a token whose probability is known.
+
+        A share times the mass of all is a probability, so that token says what the mass is. If no allowed token is
+        known, a masked one, the least probable that is known, is let through.
+
+        Args:
+            ids: the ids before it.
+            allowed: bool[width], the mask.
+            count: the number of tokens to list.
+        """
+        served, row = self._served, self.logits(ids)
+        known = np.flatnonzero(row > -np.inf)
+        ours = known[allowed[known]]
+        anchor = int(ours[np.argmax(row[ours])] if ours.shape[0] else known[np.argmin(row[known])])
+        if not isinstance(served, SharesUnderMask):
+            return None
+        wide = allowed.copy()
+        wide[anchor] = True
+        answer = self._ask(lambda: served.shares(ids, wide, count + 1))
+        shares = answer.log_probabilities.astype(np.float64)
+        at = np.flatnonzero(answer.ids == anchor)
+        if not at.shape[0] or np.exp(shares).sum() > _MOST_SHARED:
+            return None
+        share = float(shares[at[0]])
+        log_mass = min(float(row[anchor]) - share, 0.0)
+        if log_mass < _LEAST_MASS:
+            return None
+        found = np.full(self.width, np.nan, np.float32)
+        found[answer.ids] = shares + log_mass
+        found[known] = row[known]
+        found[~allowed] = -np.inf
+        found.setflags(write=False)
+        return _UnderMask(found, log_mass, -np.inf if allowed[anchor] else share)
 
     def draw(self, ids: Sequence[int], allowed: NDArray[np.bool_], settings: DrawSettings) -> int:
         """Let the server draw; see `DrawsTokens`."""
@@ -108,6 +174,10 @@ class ServerSource:
         if settings.min_p > 0:
             filters["min_p"] = settings.min_p
         return self._ask(lambda: self._served.draw(ids, allowed, {**filters, "seed": settings.seed}))
+
+    def expect(self, run: ExpectedRun | None) -> None:
+        """See `ComputesAhead`."""
+        self._ahead.expect(run)
 
     def clear_cache(self) -> None:
         """Clear the cache, so that the next calls can be timed."""
@@ -122,7 +192,22 @@ class ServerSource:
     def _asked_logits(self, ids: list[int]) -> Logits:
         if self.context_length is not None and len(ids) > self.context_length:
             raise ModelError("errors.models.context", tokens=len(ids), name=self.name, limit=self.context_length)
-        return self._row(self._ask(lambda: self._served.next_tokens(ids)))
+        answer = self._streamed(ids)
+        return self._row(self._ask(lambda: self._served.next_tokens(ids)) if answer is None else answer)
+
+    def _streamed(self, ids: list[int]) -> NextTokens | None:
+        """Return an answer that the server computed ahead; None if there is none that is sure to be of this model."""
+        answer = None
+        try:
+            answer = self._ahead.after(ids)
+            if self._client.connections != self._checked_connections:
+                answer = None
+        except ServerError:  # whatever it is, the request that follows has it too, or has the answer
+            answer = None
+        finally:
+            if answer is None:
+                self._ahead.close()
+        return answer
 
     def _row(self, answer: NextTokens) -> Logits:
         logits = np.full(self.width, -np.inf if answer.is_whole else np.nan, dtype=np.float32)
@@ -137,6 +222,7 @@ class ServerSource:
             ModelError: there is no answer, or the server serves another model now.
             CancelledError: the work was cancelled.
         """
+        self._ahead.close()
         try:
             try:
                 answer = ask()
@@ -171,6 +257,101 @@ class ServerSource:
         if now is None or now.model == "":
             return ServerError("errors.servers.gone", **fields)
         return ServerError("errors.servers.changed", **fields, now=model_title(now))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _UnderMask:
+    """Tokens under a mask.
+
+    Attributes:
+        row: float32[width], their natural log-probabilities before it; `-inf` where masked, NaN where unknown.
+        log_mass: the logarithm of the mass of all tokens that were let through.
+        masked_share: the logarithm of the share of that which a masked token had.
+    """
+
+    row: Logits
+    log_mass: float
+    masked_share: float
+
+
+class RunAhead:
+    """Lets a server generate ahead along a run, and reads the distributions as long as its tokens are those taken.
+
+    A stream ends at the first other token. What the server was computing then costs as much as a stream gains in about
+    three steps, so after one that served fewer, some steps are asked for one by one: twice as many as the last time.
+
+    Args:
+        served: the model of the server.
+    """
+
+    def __init__(self, served: ServedModel) -> None:
+        self._served = served if isinstance(served, StreamsTokens) else None
+        self._run: ExpectedRun | None = None
+        self._stream: _OpenStream | None = None
+        self._wait = self._last_wait = 0
+
+    def expect(self, run: ExpectedRun | None) -> None:
+        """Read ahead along a run, or no longer."""
+        self._run = run
+        if run is None:
+            self.close()
+            self._wait = self._last_wait = 0
+
+    def after(self, ids: list[int]) -> NextTokens | None:
+        """Return the distribution after some ids; None if it must be asked for.
+
+        Raises:
+            ServerError, CancelledError: the stream broke.
+        """
+        if self._run is None or self._served is None:
+            return None
+        if self._stream is None:
+            self._wait -= 1
+            if self._wait >= 0 or self._run.end - len(ids) < _LEAST_AHEAD:
+                return None
+            begin, form = len(ids), None
+            if begin - self._run.begin <= MOST_REPEATED and self._run.form is not None:
+                begin, form = self._run.begin, self._run.form
+            tokens = self._served.stream(ids[:begin], self._run.end - begin, form, self._run.grammar)
+            self._stream = _OpenStream(ids[:begin], tokens)
+        return self._stream.after(ids)
+
+    def close(self) -> None:
+        """End the stream, if there is one."""
+        if self._stream is not None:
+            self._stream.tokens.close()
+            # One step at least, which finds out whether the next connection leads to the same model.
+            is_worth_it = self._stream.served >= _WORTHWHILE
+            self._last_wait = 1 if is_worth_it else min(2 * self._last_wait + 1, _MOST_WAIT)
+            self._wait, self._stream = self._last_wait, None
+
+
+@dataclass(slots=True)
+class _OpenStream:
+    """A stream that is read along a run.
+
+    Attributes:
+        ids: all ids so far, those of the stream included.
+        tokens: its further tokens.
+        served: the number of distributions that were of use.
+    """
+
+    ids: list[int]
+    tokens: Generator[StreamedToken, None, None]
+    served: int = 0
+
+    def after(self, ids: list[int]) -> NextTokens | None:
+        """Return the distribution after some ids; None if the stream has other tokens, or ended."""
+        while len(self.ids) <= len(ids) and self.ids == ids[: len(self.ids)]:
+            token = next(self.tokens, None)
+            if token is None:
+                return None
+            is_asked = len(self.ids) == len(ids)
+            self.ids.append(token.token_id)
+            if is_asked:
+                self.served += 1
+                return token.before
+        return None
 
 
 def attach(client: ServerClient, model: str = "", find_vocabulary: VocabularyFinder | None = None) -> ServerSource:

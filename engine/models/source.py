@@ -6,13 +6,16 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.source import CancelToken, EngineError
 from engine.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from engine.servers.grammar_form import GrammarForm
 
 
 class ModelError(EngineError):
@@ -180,6 +183,36 @@ class GivesLogProbabilities(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectedRun:
+    """A run: what will probably be asked of a source while nobody chooses tokens. It changes no answer.
+
+    Attributes:
+        begin: the number of ids before the output.
+        end: no more ids than these will be asked about.
+        form: the form of `grammar`; None without one.
+        grammar: a text whose language is about that of the output; it is of use up to `MOST_REPEATED` tokens from the
+            beginning.
+    """
+
+    begin: int
+    end: int
+    form: GrammarForm | None = None
+    grammar: str = ""
+
+
+MOST_REPEATED = 2
+"""The number of tokens that a server generates again, since its grammar begins with its answer."""
+
+
+@runtime_checkable
+class ComputesAhead(Protocol):
+    """A source that computes the next answers before it is asked, and drops them if other ids are asked about."""
+
+    def expect(self, run: ExpectedRun | None) -> None:
+        """Compute ahead along a run from the next call of `logits`, or no longer."""
+
+
+@dataclass(frozen=True, slots=True)
 class DrawSettings:
     """How a source draws one token among the allowed ones; the filters apply in this order after the mask.
 
@@ -223,6 +256,43 @@ class PricesTokens(Protocol):
 
         Returns:
             float32[n], in the order of `token_ids`; NaN where the source does not say.
+
+        Raises:
+            ModelError: as `LogitSource.logits`.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaskedPart:
+    """The part of a distribution that a mask leaves, as far as a source returns it.
+
+    Attributes:
+        log_probabilities: float32[width], natural ones, before the mask; `-inf` where masked, NaN where unknown. No
+            unknown token is more probable than a known one.
+        log_mass: the natural logarithm of the mass of all allowed tokens, with an error below `MASS_ERROR`.
+    """
+
+    log_probabilities: Logits
+    log_mass: float
+
+
+MASS_ERROR = 1e-5
+
+
+@runtime_checkable
+class WeighsMasks(Protocol):
+    """A partial source that returns the best tokens under a mask, and the mass of all of them."""
+
+    def weigh(self, ids: Sequence[int], allowed: npt.NDArray[np.bool_]) -> MaskedPart | None:
+        """Return what a mask leaves of the distribution after `ids`.
+
+        Args:
+            ids: the ids before it.
+            allowed: bool[width], the mask; one token at least is allowed.
+
+        Returns:
+            The best allowed tokens; None if the source cannot say, or not exactly enough.
 
         Raises:
             ModelError: as `LogitSource.logits`.

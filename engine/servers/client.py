@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import math
 import re
 import socket
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
@@ -225,7 +226,7 @@ class ServerClient:
             data = b"".join(self._parts(response, deadline))
             return ServerReply(response.status_code, self.without_key(data))
 
-    def stream(self, path: str, body: Mapping[str, Any], *, timeout: float | None = None) -> Iterator[Any]:
+    def stream(self, path: str, body: Mapping[str, Any], *, timeout: float | None = None) -> Generator[Any, None, None]:
         """Send JSON data and yield the JSON data of each event of the answer, until `[DONE]` or its end.
 
         Server-sent events (`data: …`) and lines of JSON, which Ollama sends, are read alike.
@@ -233,13 +234,13 @@ class ServerClient:
         Args:
             path: the path of the route.
             body: the request.
-            timeout: the seconds for the whole answer; by default those of the client.
+            timeout: the seconds for the whole answer; by default those of the client, which end each silence, too.
 
         Raises:
             RefusedRequestError: the status is not 2xx, or an event is an error.
             ServerError, CancelledError: as `post`.
         """
-        with self._response("POST", path, body, timeout) as (response, deadline):
+        with self._response("POST", path, body, timeout, silence=self._timeout) as (response, deadline):
             parts = self._parts(response, deadline)
             if not 200 <= response.status_code < 300:
                 self._accepted(ServerReply(response.status_code, self.without_key(b"".join(parts))))
@@ -280,9 +281,23 @@ class ServerClient:
 
     @contextmanager
     def _response(
-        self, method: str, path: str, body: Mapping[str, Any] | None, timeout: float | None
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        timeout: float | None,
+        *,
+        silence: float = math.inf,
     ) -> Iterator[tuple[httpx2.Response, float]]:
-        """Send a request and give its answer, of which the head is read, and the time at which it must be complete."""
+        """Send a request and give its answer, of which the head is read, and the time at which it must be complete.
+
+        Args:
+            method: `GET` or `POST`.
+            path: the path of the route.
+            body: the JSON data to send.
+            timeout: the seconds for the whole request; by default those of the client.
+            silence: the seconds for each part of it.
+        """
         import httpx2  # 80 ms, which only those who ask a server should wait for
 
         self._cancel.check()
@@ -294,7 +309,7 @@ class ServerClient:
             f"{self.address}{path}",
             content=content,
             headers=None if content is None else {"Content-Type": "application/json"},
-            timeout=httpx2.Timeout(limit, connect=min(_CONNECT_S, limit)),
+            timeout=httpx2.Timeout(min(limit, silence), connect=min(_CONNECT_S, limit)),
             extensions={"trace": self._trace},
         )
         try:
@@ -357,12 +372,15 @@ class ServerClient:
 
     @contextmanager
     def _woken(self) -> Iterator[None]:
-        """Shut the connection down when the work is cancelled, while the context lasts."""
-        done, cancel = threading.Event(), self._cancel
+        """Shut the connection down when the work is cancelled, while the context lasts.
+
+        A stream may outlast the work that began it, so the token is that of the work at the time.
+        """
+        done = threading.Event()
 
         def wait() -> None:
             while not done.wait(_POLL_S):
-                if cancel.is_cancelled and (connection := self._socket) is not None:
+                if self._cancel.is_cancelled and (connection := self._socket) is not None:
                     with suppress(OSError):
                         connection.shutdown(socket.SHUT_RDWR)
                     return

@@ -1,8 +1,9 @@
 """The model of a llama-server, by its route `/completion`.
 
 The server returns as many tokens of a distribution as are asked for. The whole of it is 5 MB for 49,152 tokens, and the
-server takes longest to write them; the best 500 are 44 KB. So a step reads those, and all of them only where a token
-beyond them is asked for. Log-probabilities are the model's own: bias, grammar and temperature do not change them.
+server takes longest to write them; the best 500 are 44 KB. So a step reads those, and all of them only where nothing
+less is enough. Log-probabilities are the model's own: bias, grammar and temperature do not change them. With
+`post_sampling_probs` and no samplers they are those under the biases, so biases as a mask give the best allowed tokens.
 
 The first answer is whole and has the bytes of each token, so no tokenizer is needed. Control tokens have none there;
 `/detokenize` has their names. What ends an output is what the server allows under a grammar of the empty text: its
@@ -20,16 +21,20 @@ which take forty times as long as a list.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import math
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
 from typing import Any, Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.servers.client import ServerClient, UnreadableReplyError
+from engine.servers.client import ServerClient, ServerError, UnreadableReplyError
+from engine.servers.grammar_form import GrammarForm
 from engine.servers.identity import ServerIdentity
-from engine.servers.served_model import NextTokens, checked_draw, listed_tokens
+from engine.servers.served_model import NextTokens, StreamedToken, checked_draw, listed_tokens
 from engine.vocabulary import Vocabulary
 
 MOST_LISTED: Final = 500
@@ -39,12 +44,16 @@ _ALL: Final = 10_000_000  # more tokens than any vocabulary has: the server list
 _FIELDS: Final = ("tokens", "completion_probabilities", "timings/cache_n")
 _NAMES_AT_ONCE: Final = 256
 _BIAS: Final = 10_000.0  # makes a token certain, whatever the temperature
+_RAISED: Final = 64.0  # so far above the others that they have no share, and little enough for float32
+_DRAWS: Final = 4
+_STREAM_TIMEOUT_S: Final = 3_600.0
 _FLAT: Final = 100.0  # a temperature at which no allowed token has a probability that rounds to 0
 
 
 class _Token(msgspec.Struct):
     id: int
     logprob: float | None = None
+    prob: float = 0.0
     bytes: list[int] = []
 
 
@@ -57,6 +66,7 @@ class _Completion(msgspec.Struct):
     tokens: list[int] = []
     generated: list[_Generated] = msgspec.field(name="completion_probabilities", default_factory=list)
     reused: int | None = msgspec.field(name="timings/cache_n", default=None)
+    tokens_predicted: int = 0
 
     @property
     def listed(self) -> list[_Token]:
@@ -112,6 +122,44 @@ class LlamaModel:
         answer = self._answer(ids, 0, **sampler, samplers=filters, logit_bias=biases)
         return checked_draw(answer.tokens, allowed, self._client.address)
 
+    def shares(self, ids: Sequence[int], allowed: NDArray[np.bool_], count: int) -> NextTokens:
+        """See `SharesUnderMask`: biases ban the other tokens, or raise these if they are fewer."""
+        size = self.vocabulary.size
+        chosen, others = np.flatnonzero(allowed[:size]).tolist(), np.flatnonzero(~allowed[:size]).tolist()
+        raises = len(chosen) < len(others)
+        biases = [[one, _RAISED] for one in chosen] if raises else [[one, False] for one in others]
+        sampler = {"temperature": 1.0, "samplers": (), "post_sampling_probs": True, "logit_bias": biases}
+        listed: list[_Token] = []
+        for seed in range(
+            _DRAWS
+        ):  # a draw that ends within a character has no list, and another seed draws another one
+            answer = self._answer(ids, min(count, len(chosen)), seed=seed, **sampler)
+            if listed := answer.listed:
+                break
+        found = [(one.id, math.log(one.prob)) for one in listed if one.prob > 0 and 0 <= one.id < size]
+        masked = [token_id for token_id, _ in found if not allowed[token_id]]
+        if masked and not raises:
+            raise ServerError("errors.servers.mask_ignored", address=self._client.address, ids=masked)
+        return listed_tokens([one for one in found if allowed[one[0]]], size, answer.reused)
+
+    def stream(
+        self, ids: Sequence[int], most: int, form: GrammarForm | None, grammar: str
+    ) -> Generator[StreamedToken, None, None]:
+        """See `StreamsTokens`: it ends before a token that is a part of a character, of which nothing is sent."""
+        body = self._body(ids, MOST_LISTED, n_predict=most, stream=True, temperature=0.0)
+        if form is not None:
+            body[form] = json.loads(grammar) if form is GrammarForm.JSON_SCHEMA else grammar
+        events = self._client.stream("/completion", body, timeout=_STREAM_TIMEOUT_S)
+        with closing(events):
+            for count, event in enumerate(events, 1):
+                try:
+                    answer = msgspec.convert(event, _Completion)
+                except msgspec.ValidationError as error:
+                    raise UnreadableReplyError("errors.servers.not_json", text=str(error)) from error
+                if answer.tokens_predicted != count or len(answer.tokens) != 1 or not answer.listed:
+                    return
+                yield StreamedToken(self._next_tokens(answer, MOST_LISTED), answer.tokens[0])
+
     def encode(self, text: str) -> list[int]:
         """See `ServedModel`."""
         ids = self._ids_of(text)
@@ -130,8 +178,10 @@ class LlamaModel:
         return self.encode(prompt + assistant_prefix)
 
     def _listed(self, ids: Sequence[int], count: int) -> NextTokens:
-        answer, size = self._distribution(ids, count), self.vocabulary.size
-        priced = [(one.id, one.logprob) for one in answer.listed]
+        return self._next_tokens(self._distribution(ids, count), count)
+
+    def _next_tokens(self, answer: _Completion, count: int) -> NextTokens:
+        size, priced = self.vocabulary.size, [(one.id, one.logprob) for one in answer.listed]
         return listed_tokens(priced, size, answer.reused, is_whole=count >= size)
 
     def _distribution(self, ids: Sequence[int], count: int, **more: Any) -> _Completion:
@@ -156,6 +206,10 @@ class LlamaModel:
         Raises:
             ServerError: there is none.
         """
+        return self._client.post_for(_Completion, "/completion", self._body(ids, count, **more))
+
+    def _body(self, ids: Sequence[int], count: int, **more: Any) -> dict[str, Any]:
+        """Return the body of a request; see `_answer`."""
         body = {
             "prompt": list(ids),
             "n_predict": 1,
@@ -164,7 +218,7 @@ class LlamaModel:
             "return_tokens": True,
             "response_fields": _FIELDS,
         }
-        return self._client.post_for(_Completion, "/completion", {**body, **more})
+        return {**body, **more}
 
     def _ids_of(self, text: str, *, add_special: bool = True) -> list[int]:
         body = {"content": text, "add_special": add_special, "parse_special": True}

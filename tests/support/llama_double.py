@@ -24,12 +24,14 @@ class LlamaDouble:
         name: the name of its model.
         key: the key that it wants; empty for none.
         fault: answers in place of the model's, if it is set.
+        stream_breaks_off_at: the number of bytes after which the connection of a stream ends, if it is set.
     """
 
     def __init__(self, model: RandomModel | None = None, *, name: str = "m.gguf", key: str = "") -> None:
         self.model = model or RandomModel(width=len(TOKENS))
         self.name, self.key = name, key
         self.fault: DoubleReply | None = None
+        self.stream_breaks_off_at: int | None = None
         self._computed: tuple[int, ...] = ()
 
     def __call__(self, request: SentRequest) -> DoubleReply | Any:
@@ -69,12 +71,24 @@ class LlamaDouble:
         return {"prompt": "".join(message["content"] for message in body["messages"])}
 
     def _completion(self, body: Any) -> Any:
+        if not body.get("stream"):
+            return self._generated(body)
+        events, ids = [], list(body["prompt"])
+        for count in range(1, body["n_predict"] + 1):
+            event = self._generated({**body, "prompt": ids})
+            events.append({**event, "stop": False, "tokens_predicted": count})
+            ids += event["tokens"]
+            if ids[-1] == END_ID:
+                break
+        return DoubleReply(events=(*events, {"stop": True, "tokens": []}), breaks_off_at=self.stream_breaks_off_at)
+
+    def _generated(self, body: Any) -> Any:
         ids = tuple(body["prompt"])
         logits = self.model.logits(ids).astype(np.float64)
         prices = logits - np.logaddexp.reduce(logits)
         reused = sum(mine == theirs for mine, theirs in zip(ids[:-1], self._computed, strict=False))
         self._computed = ids
-        if "grammar" in body:  # that of the empty text
+        if "grammar" in body and not body.get("stream"):  # that of the empty text
             listed = [_entry(END_ID) | {"prob": 1.0}]
             return {"completion_probabilities": [{**listed[0], "top_probs": listed}], "timings/cache_n": reused}
         biased = prices.copy()

@@ -11,7 +11,7 @@ from engine.decoding.processors import log_sum_exp, sanitise
 from engine.decoding.sampler import decide
 from engine.decoding.values import SamplerSettings
 from engine.models import LogitSource
-from engine.models.source import DrawSettings
+from engine.models.source import DrawSettings, MaskedPart
 
 
 def log_probabilities(logits: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -21,10 +21,7 @@ def log_probabilities(logits: NDArray[np.floating]) -> NDArray[np.float32]:
 
 def best_only(logits: NDArray[np.floating], count: int) -> NDArray[np.float32]:
     """Hide all but the best log-probabilities; what the model cannot produce stays known."""
-    listed = log_probabilities(logits)
-    beyond = np.argsort(-listed, kind="stable")[count:]
-    listed[beyond[listed[beyond] > -np.inf]] = np.nan
-    return listed
+    return best_only_of(log_probabilities(logits), count)
 
 
 class PartialSource:
@@ -77,3 +74,27 @@ class DrawingSource(PricingSource):
             temperature=settings.temperature, top_k=settings.top_k, top_p=settings.top_p, min_p=settings.min_p
         )
         return decide(self.source.logits(ids), allowed, (), sampler).draw(settings.seed, 0)
+
+
+class WeighingSource(PricingSource):
+    """A source that lists its best tokens under a mask, too, with the mass of all of them, and prices any number."""
+
+    most_priced = 1_000
+
+    def weigh(self, ids: Sequence[int], allowed: NDArray[np.bool_]) -> MaskedPart:
+        self.asked.append(("weigh",))
+        return weighed_part(self.source.logits(ids), allowed, self.listed)
+
+
+def weighed_part(logits: NDArray[np.floating], allowed: NDArray[np.bool_], count: int) -> MaskedPart:
+    """Return the best allowed tokens of full logits, and the mass of all allowed ones."""
+    under = np.where(allowed, log_probabilities(logits), -np.inf)
+    return MaskedPart(best_only_of(under, count), log_sum_exp(under.astype(np.float64)))
+
+
+def best_only_of(listed: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+    """Hide all but the best of some log-probabilities; what is `-inf` stays known."""
+    found = listed.astype(np.float32)
+    beyond = np.argsort(-found, kind="stable")[count:]
+    found[beyond[found[beyond] > -np.inf]] = np.nan
+    return found

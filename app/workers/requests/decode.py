@@ -126,12 +126,14 @@ class StepOnce(SessionRequest["DecodeView"]):
         breakpoints: a token that enters one of these is not taken, unless a step stopped before it just now.
             They need `watched` and `one_by_one`.
         lists_tokens: whether the view lists the tokens that are allowed next by target state.
+        in_run: whether the next request will probably be the same.
     """
 
     watched: bool = False
     one_by_one: bool = False
     breakpoints: tuple[Breakpoint, ...] = ()
     lists_tokens: bool = False
+    in_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)

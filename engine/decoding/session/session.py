@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
 from engine.decoding import candidates
-from engine.decoding.answer import Answer, priced
+from engine.decoding.answer import Answer, priced, weighed
 from engine.decoding.constraints.staged import StagePlan
 from engine.decoding.errors import (
     DeadEndError,
@@ -26,7 +26,7 @@ from engine.decoding.errors import (
     UnknownDrawError,
 )
 from engine.decoding.first_bytes import count_first_bytes
-from engine.decoding.partial import decide_answer
+from engine.decoding.partial import decide_answer, sure_draw
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.sampler import Decision
 from engine.decoding.session.replay import KnownAnswers, put_under, walk
@@ -327,9 +327,12 @@ class DecodeSession:
         decision = self._decide()
         if decision.emptied_by:
             raise self._constraint.emptied(decision.emptied_by)
-        if decision.unknown is not None and not decision.unknown.can_sample:
+        drawn = self._draw(decision)
+        if drawn is None:
+            self._decision = self._tree.current, (decision := self._with_all_allowed(decision))
+            drawn = self._draw(decision)
+        if drawn is None:
             return self._commit(decision, self._draw_by_source(decision), StepOrigin.SOURCE)
-        drawn = decision.draw(self._sampler.seed, self._tree.depth)
         return self._commit(decision, drawn, StepOrigin.SAMPLER)
 
     def take(self, token_id: int) -> Step:
@@ -564,18 +567,27 @@ class DecodeSession:
     def _decide(self) -> Decision:
         """Return the distributions at the current node; the last ones are cached, since a step follows a look.
 
-        If the source returns a part of its distribution, it is asked for the allowed tokens, so that the draw among
-        them is exact; not if they are more than one request may name.
+        If the source returns a part of its distribution from which Z or the draw does not follow, it is asked for the
+        best tokens under the mask and their mass, and if that is not enough, for all allowed tokens; not if they are
+        more than one request may name.
         """
         at = self._tree.current
         if self._decision is None or self._decision[0] != at:
-            answer = self._model_context.answer(self._tree)
-            if answer.most is not None:
-                unknown = answer.unknown_of(np.flatnonzero(self._constraint.allowed()))
-                if unknown.shape[0] <= self._model_context.most_priced:
-                    answer = self._model_context.price(self._tree, unknown)
-            self._decision = at, self._weigh(answer)
+            decision = self._weigh(self._model_context.answer(self._tree))
+            if _leaves_open(decision):
+                decision = self._weigh(self._model_context.weigh(self._tree, self._constraint.allowed()))
+            if _leaves_open(decision):
+                decision = self._with_all_allowed(decision)
+            self._decision = at, decision
         return self._decision[1]
+
+    def _with_all_allowed(self, decision: Decision) -> Decision:
+        """Return the distributions with all allowed tokens known, if one request may name the unknown ones."""
+        allowed = np.flatnonzero(self._constraint.allowed())
+        unknown = self._model_context.answer(self._tree).unknown_of(allowed)
+        if not 0 < unknown.shape[0] <= self._model_context.most_priced:
+            return decision
+        return self._weigh(self._model_context.price(self._tree, unknown))
 
     def _price(self, ids: NDArray[np.int64]) -> bool:
         """Ask the source for the unknown ones of some tokens, the first ones if they are too many for one request.
@@ -589,6 +601,13 @@ class DecodeSession:
         self._decision = None
         self._positions.discard(self._tree.current)
         return True
+
+    def _draw(self, decision: Decision) -> int | None:
+        """Return the token that the sampler takes; None if it depends on unknown probabilities."""
+        seed, depth = self._sampler.seed, self._tree.depth
+        if decision.unknown is None or decision.unknown.can_sample:
+            return decision.draw(seed, depth)
+        return None if decision.left is None or self._sampler.is_greedy else sure_draw(decision.left, seed, depth)
 
     def _draw_by_source(self, decision: Decision) -> int:
         """Let the source draw under the mask.
@@ -663,6 +682,14 @@ class DecodeSession:
         return unpack_mask(matcher.bitmask(), self._vocabulary.size)
 
 
+def _leaves_open(decision: Decision) -> bool:
+    """Return whether the allowed mass, or the draw of a known token, depends on what the source did not return."""
+    if decision.unknown is None or (decision.z is not None and decision.unknown.can_sample):
+        return False
+    drawn = decision.p_sampled[decision.masked > -np.inf]  # NaN is not above
+    return decision.z is None or not drawn.shape[0] or bool(np.isnan(drawn).any())
+
+
 class ModelContext:
     """Queries a model at the nodes of a tree, once per node while the answer is cached.
 
@@ -735,6 +762,20 @@ class ModelContext:
         """
         answer = self.answer(tree)
         if (following := priced(answer, self._model, self.history(tree), ids)) is not answer:
+            self._answers.put(tree.current, following)
+        return following
+
+    def weigh(self, tree: StepTree, allowed: NDArray[np.bool_]) -> Answer:
+        """Return the model's answer at the current node of a tree, with the mass of a mask; see `weighed`.
+
+        Args:
+            tree: the tree.
+            allowed: bool[V], the mask.
+        """
+        answer = self.answer(tree)
+        if answer.weighed is not None and np.array_equal(answer.weighed.allowed, allowed):
+            return answer
+        if (following := weighed(answer, self._model, self.history(tree), allowed)) is not answer:
             self._answers.put(tree.current, following)
         return following
 

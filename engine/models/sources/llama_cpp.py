@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -38,7 +38,7 @@ class LocalServerClient(ServerClient):
         with self._explained():
             return super().send(method, path, body, timeout=timeout)
 
-    def stream(self, path: str, body: Mapping[str, Any], *, timeout: float | None = None) -> Iterator[Any]:
+    def stream(self, path: str, body: Mapping[str, Any], *, timeout: float | None = None) -> Generator[Any, None, None]:
         """See `ServerClient`."""
         with self._explained():
             yield from super().stream(path, body, timeout=timeout)

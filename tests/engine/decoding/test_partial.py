@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from engine.decoding import candidates
-from engine.decoding.answer import Answer, priced
-from engine.decoding.partial import decide_answer, effects
+from engine.decoding.answer import Answer, priced, weighed
+from engine.decoding.partial import decide_answer, effects, sure_draw
 from engine.decoding.processors import Bias, Masking, MinP, Temperature, TopK, TopP
-from engine.decoding.sampler import decide, entropy, waterfall
+from engine.decoding.processors.partial_logits import PartialLogits
+from engine.decoding.sampler import decide, draw_point, entropy, waterfall
 from engine.decoding.values import SamplerSettings, masked_share
 from engine.models import ModelError
 from engine.vocabulary import Vocabulary
 from tests.support.error_keys import raises_key
-from tests.support.partial_source import PricingSource, best_only, log_probabilities
+from tests.support.partial_source import PricingSource, WeighingSource, best_only, log_probabilities
 from tests.support.random_model import GivenModel
 
 PLAIN, GREEDY = SamplerSettings(), SamplerSettings(temperature=0)
@@ -162,7 +163,7 @@ def test_an_unknown_allowed_token_has_bounds_and_prevents_a_draw():
     assert decision.kl is None
     assert decision.unknown.z == pytest.approx((0.3 + 0.1, 0.3 + 0.1), abs=1e-5)  # 0.2 on two tokens of 0.1 at most
     assert not decision.unknown.can_sample
-    assert np.isnan(decision.p_sampled).tolist() == [False, True, True, True, False]
+    assert decision.p_sampled == pytest.approx([0, 0.2 / 0.4, 0.1 / 0.4, np.nan, 0], rel=1e-4, nan_ok=True)
 
 
 def test_without_a_mask_the_allowed_mass_is_one():
@@ -260,3 +261,34 @@ def test_the_share_after_the_mask_is_unknown_where_the_mass_is():
     assert masked_share(0.2, None) is None
     assert masked_share(0.2, 0.5) == pytest.approx(0.4)
     assert log_probabilities(np.zeros(4)).tolist() == pytest.approx([-np.log(4)] * 4)
+
+
+@settings(max_examples=400)
+@given(cases(), samplers, st.integers(0, 5))
+def test_with_the_mass_of_a_mask_the_numbers_and_the_draws_are_those_of_the_full_distribution(case, sampler, seed):
+    logits, listed, allowed = case
+    full = decide(logits, allowed, (), sampler)
+    source = WeighingSource(GivenModel(words(logits.shape[0]), logits), listed)
+    assume(full.z > 1e-20)
+    answer = weighed(Answer.of(best_only(logits, listed)), source, [0], allowed)
+    found = decide_answer(answer, allowed, (), sampler)
+    assert found.z == pytest.approx(full.z, rel=1e-4)
+    for mine, other in ((found.p_masked, full.p_masked), (found.p_sampled, full.p_sampled)):
+        known = ~np.isnan(mine)
+        np.testing.assert_allclose(mine[known], other[known], **CLOSE)
+    assert not np.isnan(found.p[int(np.argmax(np.where(allowed, full.p, -1.0)))])
+    if found.left is not None and not found.unknown.can_sample and not sampler.is_greedy:
+        drawn = [sure_draw(found.left, seed, index) for index in range(8)]
+        assert all(one in (None, full.draw(seed, index)) for index, one in enumerate(drawn))
+
+
+def test_a_draw_is_sure_where_the_unknown_tokens_cannot_move_its_point():
+    p = np.array([0.3, 0.001, 0.3, 0.001, 0.398])
+    left = PartialLogits(np.where(p > 0.01, np.log(p), np.nan), np.log(0.001), 2.0, 2.0)
+    drawn = [sure_draw(left, 0, index) for index in range(60)]
+    points = [draw_point(0, index) for index in range(60)]
+    assert drawn.count(None) < 3
+    assert all(
+        one in (None, [0, 2, 4][int(np.searchsorted([0.301, 0.602], at))])
+        for one, at in zip(drawn, points, strict=True)
+    )

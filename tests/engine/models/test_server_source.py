@@ -16,11 +16,15 @@ from tiny_gguf import END_IDS, token_bytes
 
 from engine.compile import compile_grammar
 from engine.decoding.generate import generate
+from engine.decoding.run_ahead import running
+from engine.decoding.session import DecodeSession
 from engine.decoding.values import SamplerSettings
+from engine.masking.bitmask import unpack_mask
+from engine.matching import Matcher
 from engine.models import ModelError, load_model
 from engine.models.server_source import attach
-from engine.models.source import cancelled_by
-from engine.servers import ServerClient
+from engine.models.source import DrawSettings, cancelled_by
+from engine.servers import ServerClient, llama_completion
 from engine.servers.keys import KEY_VARIABLE
 from engine.source import CancelledError, CancelToken
 
@@ -98,6 +102,115 @@ def test_a_generation_equals_that_of_torch(source, tiny_gguf_file):
         generate(grammar, one, prompt=PROMPT, sampler=greedy).text for one in (source, load_model(str(tiny_gguf_file)))
     }
     assert len(texts) == 1
+
+
+MASKED = {
+    "letters": (r"[a-z]+", b""),
+    "letters or the end": (r"[a-z]+", b"is"),
+    "one digit": (r"[0-9]{4}-[0-9]", b"2024-"),
+    "the end alone": (r"(yes|no)", b"yes"),
+    "within a character": (r"(é|è)x?", b"\xc3"),
+}
+
+
+def mask_of(vocabulary, name):
+    """Return our mask behind a prefix of a regex, bool[V]."""
+    pattern, prefix = MASKED[name]
+    matcher = Matcher(compile_grammar("regex", pattern), vocabulary)
+    assert not prefix or matcher.accept_bytes(prefix)
+    return unpack_mask(matcher.bitmask(), vocabulary.size)
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_a_real_server_draws_no_token_outside_of_our_mask_and_each_in_it(source, name):
+    allowed, ids = mask_of(source.vocabulary, name), source.encode(PROMPT)
+    assert 0 < allowed.sum() < source.width
+    drawn = {source.draw(ids, allowed, DrawSettings(temperature=1_000.0, seed=seed)) for seed in range(12)}
+    assert drawn <= set(np.flatnonzero(allowed).tolist())
+    for token_id in np.flatnonzero(allowed)[::9].tolist():
+        alone = np.arange(source.width) == token_id
+        assert source.draw(ids, alone, DrawSettings(temperature=1_000.0, seed=token_id)) == token_id
+
+
+def test_a_real_server_that_may_draw_nothing_is_an_error(source):
+    with raises_key(ModelError, "errors.servers.mask_ignored"):
+        source.draw(source.encode(PROMPT), np.zeros(source.width, np.bool_), DrawSettings(temperature=1.0))
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_a_real_server_lists_all_of_our_mask_and_nothing_else(source, llama_server, name):
+    """The list holds every token that it can draw under the same biases, so this is brute force over the vocabulary."""
+    allowed, ids = mask_of(source.vocabulary, name), source.encode(PROMPT)
+    body = {"prompt": ids, "n_predict": 1, "n_probs": source.width, "post_sampling_probs": True, "return_tokens": True}
+    banned = [[token_id, False] for token_id in np.flatnonzero(~allowed).tolist()]
+    with connect(llama_server) as client:
+        reply = client.post("/completion", {**body, "samplers": [], "logit_bias": banned})
+    if "completion_probabilities" in reply:  # none for a draw within a character
+        (entry,) = reply["completion_probabilities"]
+        assert {one["id"] for one in entry["top_probs"]} == set(np.flatnonzero(allowed).tolist())
+    assert allowed[reply["tokens"][0]]
+
+
+@pytest.fixture
+def whole(source):
+    """The distribution behind the prompt, from a time when the server lists all of it."""
+    return exact(source.logits(source.encode(PROMPT)))
+
+
+@pytest.fixture
+def short_lists(source, whole, monkeypatch):
+    """Let the server list 12 tokens of a step from now on, so that the small vocabulary has more."""
+    monkeypatch.setattr(llama_completion, "MOST_LISTED", 12)
+    source.clear_cache()
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_the_mass_and_the_best_tokens_under_a_mask_are_those_of_the_whole_distribution(
+    source, whole, short_lists, name
+):
+    ids, allowed, p = source.encode(PROMPT), mask_of(source.vocabulary, name), np.exp(whole)
+    assert np.isnan(source.logits(ids)).any()
+    part = source.weigh(ids, allowed)
+    if part is None:  # whatever it draws ends within a character
+        assert name == "within a character"
+        return
+    assert np.exp(part.log_mass) == pytest.approx(p[allowed].sum(), rel=1e-4)
+    known = np.flatnonzero(part.log_probabilities > -np.inf)
+    assert set(known) == set(sorted(np.flatnonzero(allowed), key=lambda one: -p[one])[: known.shape[0]])
+    assert known.shape[0] >= min(12, allowed.sum())
+    assert np.exp(part.log_probabilities[known]) == pytest.approx(p[known], rel=1e-4)
+
+
+def test_named_tokens_have_the_prices_of_the_whole_distribution(source, whole, short_lists):
+    named = [7, 300, 41, source.width - 1]
+    assert source.price(source.encode(PROMPT), named) == pytest.approx(whole[named], rel=1e-4)
+
+
+# Streams of a real llama-server.
+
+
+RUNS = {
+    "free": (None, SamplerSettings(temperature=0.0)),
+    "a few": (r"([0-9]{2}-){8}", SamplerSettings(temperature=0.0)),
+    "seeded": (r"([0-9]{2}-){8}", SamplerSettings(seed=3)),
+    "filtered": (None, SamplerSettings(temperature=0.8, top_p=0.5, seed=2)),
+    "characters of many bytes": (r"(é|日|本)+", SamplerSettings(temperature=0.0)),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_in_streams_has_the_tokens_and_numbers_of_single_steps(source, short_lists, name):
+    pattern, sampler = RUNS[name]
+    grammar = None if pattern is None else compile_grammar("regex", pattern)
+    streamed = generate(grammar, source, prompt=PROMPT, sampler=sampler, max_tokens=24)
+    source.clear_cache()
+    session = DecodeSession(grammar, source, prompt=PROMPT, sampler=sampler, max_tokens=24)
+    while session.finish is None:
+        session.step()
+    assert [step.token_id for step in session.steps] == [step.token_id for step in streamed.steps]
+    for one, other in zip(session.steps, streamed.steps, strict=True):
+        assert one.origin is other.origin
+        assert (one.p, one.p_masked, one.z) == pytest.approx((other.p, other.p_masked, other.z), rel=1e-5)
 
 
 # Doubles.
@@ -221,3 +334,80 @@ def test_a_server_without_token_ids_cannot_be_stepped():
     }
     with served(answers) as double, raises_key(ModelError, "errors.servers.read_only"):
         load_model(double.address)
+
+
+# Streams of a double.
+
+
+def requests_of(double):
+    """Return the requests for tokens so far: `stream` or `step` of each."""
+    asked = (one.body for one in double.requests if one.path == "/completion")
+    return ["stream" if body.get("stream") else "step" for body in asked]
+
+
+def test_a_run_in_which_nobody_chooses_is_one_request(double):
+    source = attach(ServerClient(double.address))
+    before = len(double.requests)
+    found = generate(None, source, prompt="a", sampler=SamplerSettings(temperature=0.0), max_tokens=12)
+    assert len(found.steps) > 4
+    assert [one.body.get("stream") for one in double.requests[before:] if one.path == "/completion"] == [True]
+
+
+def test_a_schema_and_the_rules_of_a_regex_go_with_the_request(double):
+    source = attach(ServerClient(double.address))
+    for prompt, notation, text, field in (
+        ("a", "json_schema", '{"type": "integer"}', "json_schema"),
+        ("b", "regex", "[0-9]+", "grammar"),
+    ):
+        generate(compile_grammar(notation, text), source, prompt=prompt, max_tokens=3)
+        streams = [one.body for one in double.requests if one.body and one.body.get("stream")]
+        assert streams[-1][field]
+
+
+def test_where_the_server_takes_other_tokens_the_run_goes_on_by_steps_and_streams_again(double):
+    source, grammar = attach(ServerClient(double.address)), compile_grammar("regex", "[a-z]{30}")  # the double has none
+    found = generate(grammar, source, prompt="a", sampler=SamplerSettings(temperature=0.0))
+    asked = requests_of(double)
+    assert found.matches
+    assert asked.count("stream") > 1
+    assert asked.count("stream") < asked.count("step") < 40
+
+
+def test_a_stream_that_breaks_off_loses_no_step(double):
+    source, sampler = attach(ServerClient(double.address)), SamplerSettings(temperature=0.0)
+    right = generate(None, source, prompt="a", sampler=sampler, max_tokens=12)
+    source.clear_cache()
+    double.answers.stream_breaks_off_at = 30_000
+    found = generate(None, source, prompt="a", sampler=sampler, max_tokens=12)
+    assert [step.token_id for step in found.steps] == [step.token_id for step in right.steps]
+    assert "step" in requests_of(double)[-12:]
+
+
+def test_a_server_that_dies_in_a_stream_leaves_the_steps_so_far():
+    with served(LlamaDouble()) as double:
+        double.answers.stream_breaks_off_at = 30_000
+        session = DecodeSession(None, attach(ServerClient(double.address)), prompt="a")
+        with running(session):
+            session.step()
+            session.step()
+    with running(session), raises_key(ModelError, "errors.servers.unreachable"):
+        for _ in range(20):
+            session.step()
+    assert len(session.steps) >= 2
+
+
+def test_a_stream_that_waits_is_cancelled_at_once_and_closed(double):
+    source, cancel = attach(ServerClient(double.address)), CancelToken()
+    double.answers.fault = DoubleReply(waits=True)
+    before = double.reply_to
+
+    def reply_to(request):
+        cancel.cancel()
+        return before(request)
+
+    double.reply_to = reply_to
+    session = DecodeSession(None, source, prompt="a")
+    with running(session), cancelled_by(source, cancel), pytest.raises(CancelledError):
+        session.step()
+    double.answers.fault = None
+    assert source.logits([0, 5]).shape == (len(TOKENS),)

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from partial_source import DrawingSource, PartialSource, PricingSource
+from partial_source import DrawingSource, PartialSource, PricingSource, WeighingSource
 from random_model import LETTERS, RandomModel
 
 from engine.compile import compile_grammar
@@ -256,3 +256,29 @@ def test_the_most_probable_encoding_prices_the_tokens_of_the_run():
         generate_fast_forward(word, PartialSource(RandomModel(), listed=2), "probable", max_tokens=9)
     written = generate_fast_forward(grammar, source, "probable", max_tokens=9)
     assert written.generation.text == generate_fast_forward(grammar, RandomModel(), "probable").generation.text
+
+
+@pytest.mark.parametrize(
+    "sampler", [GREEDY, SamplerSettings(seed=3), SamplerSettings(temperature=0.7, top_p=0.6, seed=1)]
+)
+@pytest.mark.parametrize("grammar", [LINE, FEW, None])
+def test_with_the_mass_of_masks_the_text_and_its_numbers_are_those_of_the_full_distribution(grammar, sampler):
+    source = WeighingSource(RandomModel(spread=4.0), listed=6)
+    partial = generate(grammar, source, sampler=sampler, max_tokens=20)
+    full = generate(grammar, RandomModel(spread=4.0), sampler=sampler, max_tokens=20)
+    assert partial.text == full.text
+    for mine, other in zip(partial.steps, full.steps, strict=True):
+        assert mine.origin is StepOrigin.SAMPLER
+        assert (mine.z, mine.p, mine.p_masked) == pytest.approx((other.z, other.p, other.p_masked), rel=1e-4)
+    if sampler.is_greedy:
+        assert not any(what == "price" for what, *_ in source.asked)
+
+
+def test_the_mass_of_a_mask_is_asked_for_once():
+    source = WeighingSource(RandomModel(), listed=3)
+    session = DecodeSession(LINE, source, sampler=GREEDY)
+    session.position()
+    session.step()
+    session.back()
+    session.position()
+    assert [what for what, *_ in source.asked] == ["list", "weigh"]
