@@ -123,7 +123,7 @@ class LlamaModel:
         return checked_draw(answer.tokens, allowed, self._client.address)
 
     def shares(self, ids: Sequence[int], allowed: NDArray[np.bool_], count: int) -> NextTokens:
-        """See `SharesUnderMask`: biases ban the other tokens, or raise these if they are fewer."""
+        """Ban the other tokens by biases, or raise these if they are fewer; see `SharesUnderMask`."""
         size = self.vocabulary.size
         chosen, others = np.flatnonzero(allowed[:size]).tolist(), np.flatnonzero(~allowed[:size]).tolist()
         raises = len(chosen) < len(others)
@@ -145,7 +145,7 @@ class LlamaModel:
     def stream(
         self, ids: Sequence[int], most: int, form: GrammarForm | None, grammar: str
     ) -> Generator[StreamedToken, None, None]:
-        """See `StreamsTokens`: it ends before a token that is a part of a character, of which nothing is sent."""
+        """Generate until a token ends within a character, of which the server sends nothing; see `StreamsTokens`."""
         body = self._body(ids, MOST_LISTED, n_predict=most, stream=True, temperature=0.0)
         if form is not None:
             body[form] = json.loads(grammar) if form is GrammarForm.JSON_SCHEMA else grammar
