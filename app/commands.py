@@ -34,7 +34,7 @@ from app.catalogue import has_text, ui_text
 from app.theme.icons import icon
 from app.theme.labels import plain_text
 
-MENUS = ("file", "edit", "view", "automaton", "run", "tests", "help")
+MENUS = ("file", "edit", "view", "automaton", "state", "run", "tests", "help")
 """The menus in their order."""
 
 _ROLES = {"file.quit": QAction.MenuRole.QuitRole, "help.about": QAction.MenuRole.AboutRole}  # of macOS

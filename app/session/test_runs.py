@@ -81,6 +81,13 @@ class StringTestRuns(QObject):
         self._document.set_expected_texts(texts)
         self._timer.start()
 
+    def add_text(self, text: str, *, accepts: bool = True) -> None:
+        """Add a test string from elsewhere than the list of tests, unless it is in the list."""
+        known = self._document.content.test_strings
+        if all(one.text != text for one in known):
+            self._document.set_expected_texts((*known, ExpectedText(text, accepts)))
+            self._document.test_strings_changed.emit()
+
     def watch(self, is_watched: bool) -> None:
         """Compute coverage while it is shown, even without test strings."""
         self._is_watched = is_watched

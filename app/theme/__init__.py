@@ -14,12 +14,13 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.theme.roles import DARK, LIGHT, THEMES, Role, Theme, ThemeName
+from app.theme.roles import DARK, LIGHT, NOTE_COLOURS, THEMES, Role, Theme, ThemeName
 from app.theme.style_sheet import SPACE_L, SPACE_M, SPACE_S, SPACE_XS, style_sheet
 
 __all__ = [
     "DARK",
     "LIGHT",
+    "NOTE_COLOURS",
     "SPACE_L",
     "SPACE_M",
     "SPACE_S",

@@ -55,6 +55,12 @@ class Role(StrEnum):
     BAR_MODEL = "bar-model"  # the model's probability, before the mask
     BAR_MASKED = "bar-masked"  # the probability after the mask
     GRID = "grid"
+    NOTE_RED = "note-red"  # the colours that a user may give to a state; text on them stays TEXT
+    NOTE_YELLOW = "note-yellow"
+    NOTE_GREEN = "note-green"
+    NOTE_TEAL = "note-teal"
+    NOTE_BLUE = "note-blue"
+    NOTE_PURPLE = "note-purple"
     SYNTAX_LITERAL = "syntax-literal"
     SYNTAX_CLASS = "syntax-class"
     SYNTAX_ESCAPE = "syntax-escape"
@@ -64,6 +70,17 @@ class Role(StrEnum):
     SYNTAX_ANCHOR = "syntax-anchor"
     SYNTAX_NAME = "syntax-name"
     SYNTAX_COMMENT = "syntax-comment"
+
+
+NOTE_COLOURS = (
+    Role.NOTE_RED,
+    Role.NOTE_YELLOW,
+    Role.NOTE_GREEN,
+    Role.NOTE_TEAL,
+    Role.NOTE_BLUE,
+    Role.NOTE_PURPLE,
+)
+"""The colours of states, in the order in which they are offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +138,12 @@ LIGHT = Theme(
             Role.BAR_MODEL: "#7c879d",
             Role.BAR_MASKED: "#2f8f68",
             Role.GRID: "#e6e9ef",
+            Role.NOTE_RED: "#f7c3c8",
+            Role.NOTE_YELLOW: "#f6dd86",
+            Role.NOTE_GREEN: "#b9e6c9",
+            Role.NOTE_TEAL: "#aee4e6",
+            Role.NOTE_BLUE: "#bcdaf8",
+            Role.NOTE_PURPLE: "#dcc8f6",
             Role.SYNTAX_LITERAL: "#1a1e27",
             Role.SYNTAX_CLASS: "#17694a",
             Role.SYNTAX_ESCAPE: "#1f5d96",
@@ -168,6 +191,12 @@ DARK = Theme(
             Role.BAR_MODEL: "#7d8799",
             Role.BAR_MASKED: "#57b98b",
             Role.GRID: "#2b2f38",
+            Role.NOTE_RED: "#6e2d38",
+            Role.NOTE_YELLOW: "#5e4a10",
+            Role.NOTE_GREEN: "#1f573d",
+            Role.NOTE_TEAL: "#17545b",
+            Role.NOTE_BLUE: "#234d78",
+            Role.NOTE_PURPLE: "#4e3679",
             Role.SYNTAX_LITERAL: "#e6e8ee",
             Role.SYNTAX_CLASS: "#6fd3a4",
             Role.SYNTAX_ESCAPE: "#8cc3f5",

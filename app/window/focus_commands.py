@@ -40,7 +40,7 @@ class FocusCommands(QObject):
         else:
             self._panes.editor.quick_fixes.open()
 
-    @command("run.breakpoint", "F9", place=(2, 4), icon="ph.record")
+    @command("run.breakpoint", "F9", place=(2, 4), icon="ph.record", context="state")
     def _toggle_breakpoint(self) -> None:
         """Toggle a breakpoint on the selected state if the automaton has the focus, otherwise at the cursor."""
         if self._panes.automaton.isAncestorOf(self._window.focusWidget() or self._window):

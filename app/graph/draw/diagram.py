@@ -233,22 +233,57 @@ class PositionedDiagram:
         path = QPainterPath()
         path.setFillRule(Qt.FillRule.WindingFill)
         for state in states:
-            box = self.boxes[state]
-            inset = 0 if state in self.diagram.folded else _ROUND * box.height() / 2
-            path.addEllipse(QPointF(box.left() + inset, box.top() + inset), radius, radius)
+            path.addEllipse(self._corner(state), radius, radius)
         return path
 
     def diamonds(self, states: Iterable[int], radius: float) -> QPainterPath:
         """Return a diamond at the upper right of each of some states, on its outline."""
         path = QPainterPath()
         for state in states:
-            box = self.boxes[state]
-            inset = 0 if state in self.diagram.folded else _ROUND * box.height() / 2
-            x, y = box.right() - inset, box.top() + inset
+            centre = self._corner(state, right=True)
+            x, y = centre.x(), centre.y()
             corners = ((x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y))
             path.addPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
             path.closeSubpath()
         return path
+
+    def ribbons(self, states: Iterable[int], radius: float) -> QPainterPath:
+        """Return a bookmark's ribbon at the lower left of each of some states, on its outline."""
+        path = QPainterPath()
+        for state in states:
+            centre = self._corner(state, bottom=True)
+            left, right, top = centre.x() - radius * 0.7, centre.x() + radius * 0.7, centre.y() - radius
+            notch, foot = top + 1.6 * radius, top + 2.4 * radius
+            points = ((left, top), (right, top), (right, foot), (centre.x(), notch), (left, foot))
+            path.addPolygon(QPolygonF([QPointF(*point) for point in points]))
+            path.closeSubpath()
+        return path
+
+    def speech_marks(self, states: Iterable[int], radius: float) -> QPainterPath:
+        """Return the mark of a comment, a speech bubble, at the lower right of each of some states, on its outline."""
+        path = QPainterPath()
+        path.setFillRule(Qt.FillRule.WindingFill)
+        for state in states:
+            centre = self._corner(state, right=True, bottom=True)
+            body = QRectF(centre.x() - radius, centre.y() - radius * 0.8, 2 * radius, 1.5 * radius)
+            path.addRoundedRect(body, 2, 2)
+            foot = body.bottom() - 0.5
+            points = (
+                (centre.x() - radius * 0.6, foot),
+                (centre.x(), foot),
+                (centre.x() - radius * 0.6, foot + radius * 0.8),
+            )
+            path.addPolygon(QPolygonF([QPointF(*point) for point in points]))
+            path.closeSubpath()
+        return path
+
+    def _corner(self, state: int, *, right: bool = False, bottom: bool = False) -> QPointF:
+        """Return a point on the outline of a state, by default at its upper left."""
+        box = self.boxes[state]
+        inset = 0 if state in self.diagram.folded else _ROUND * box.height() / 2
+        return QPointF(
+            box.right() - inset if right else box.left() + inset, box.bottom() - inset if bottom else box.top() + inset
+        )
 
     def chains(self, edges: Iterable[EdgeKey]) -> list[Chain]:
         """Return the curves of edges, in a fixed order."""

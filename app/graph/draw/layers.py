@@ -8,7 +8,8 @@ than many items. Thousands of edges are drawn in slices, between which the windo
 has a second cue: a live state has a thick outline and a halo, its outgoing edges are thicker, the path of the match is
 a broad band below its lines, the path of a candidate is a broad dashed band, a selected state has a dashed ring. With
 coverage, covered edges have a broad band, and uncovered ones are dotted. A breakpoint is a dot at the upper left of its
-state, an empty one if it is disabled.
+state, an empty one if it is disabled; a bookmark is a ribbon at the lower left, a comment a speech bubble at the lower
+right. The colour that a user gave a state fills it, and is named in the table and in the card of the state.
 
 *Texts* are created when they become visible. A drawing of 2,000 states has some 6,000 texts; creating them all would
 block the window for half a second, and those that are far outside of the view or too small to read are never seen. So a
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
 from PySide6.QtCore import QElapsedTimer, QObject, QPointF, QRectF, Qt, QTimer
@@ -31,7 +32,7 @@ from app.graph.draw import shapes
 from app.graph.draw.diagram import Chain, PositionedDiagram
 from app.graph.draw.shapes import fill, pen
 from app.graph.layout.types import EdgeKey, Point
-from app.theme import Role
+from app.theme import NOTE_COLOURS, Role
 
 _MANY_EDGES = 16
 _REACH = 6.0
@@ -192,6 +193,9 @@ class Highlights:
         uncovered_states: the uncovered states.
         breakpoints, disabled_breakpoints: the states with an enabled and with a disabled breakpoint.
         parted: the states at which the masks of engines differ.
+        chosen, chosen_states: the selected edge, or the edges of the paths that the user asked for with their ends.
+        coloured: the states that the user coloured, by colour.
+        bookmarked, commented: the states with a bookmark and with a comment.
         hovered: the state under the pointer.
         selected: the selected state.
     """
@@ -210,6 +214,11 @@ class Highlights:
     breakpoints: frozenset[int] = frozenset()
     disabled_breakpoints: frozenset[int] = frozenset()
     parted: frozenset[int] = frozenset()
+    chosen: frozenset[EdgeKey] = frozenset()
+    chosen_states: frozenset[int] = frozenset()
+    coloured: Mapping[Role, frozenset[int]] = field(default_factory=dict)
+    bookmarked: frozenset[int] = frozenset()
+    commented: frozenset[int] = frozenset()
     hovered: int | None = None
     selected: int | None = None
 
@@ -234,6 +243,9 @@ class HighlightLayer:
         self.highlighted_bodies, self.halo, self.live_bodies = layer(scene, 31), layer(scene, 32), layer(scene, 33)
         self.breakpoints, self.disabled_breakpoints = layer(scene, 36), layer(scene, 36)
         self.parted = layer(scene, 36)
+        self.bookmarks, self.comments = layer(scene, 36), layer(scene, 36)
+        self.chosen, self.chosen_heads, self.chosen_states = layer(scene, 9.5), layer(scene, 14), layer(scene, 34)
+        self.coloured = {role: layer(scene, 30.5) for role in NOTE_COLOURS}
         self.candidate_states, self.hovered_rings, self.ring = layer(scene, 34), layer(scene, 34), layer(scene, 35)
 
     def show(self, placed: PositionedDiagram, highlights: Highlights) -> None:
@@ -272,6 +284,14 @@ class HighlightLayer:
         self.breakpoints.setPath(placed.dots(sorted(highlights.breakpoints), _DOT))
         self.disabled_breakpoints.setPath(placed.dots(sorted(highlights.disabled_breakpoints), _DOT))
         self.parted.setPath(placed.diamonds(sorted(highlights.parted), _DOT + 1))
+        self.bookmarks.setPath(placed.ribbons(sorted(highlights.bookmarked), _DOT))
+        self.comments.setPath(placed.speech_marks(sorted(highlights.commented), _DOT + 1))
+        chosen = placed.chains(highlights.chosen)
+        self.chosen.setPath(shapes.curves(chosen))
+        self.chosen_heads.setPath(shapes.heads(chosen, scale=1.5))
+        self.chosen_states.setPath(placed.rings(sorted(highlights.chosen_states), _REACH))
+        for role, item in self.coloured.items():
+            item.setPath(placed.outlines(sorted(highlights.coloured.get(role, ()))))
         self.ring.setPath(placed.rings([] if highlights.selected is None else [highlights.selected], _REACH))
 
     def recolour(self, *, is_stale: bool) -> None:
@@ -304,6 +324,17 @@ class HighlightLayer:
             item.setBrush(theme.colour(background_role))
         self.parted.setPen(pen(Role.PANEL, 1.2))
         self.parted.setBrush(theme.colour(Role.DISABLED if is_stale else Role.WARNING))
+        for item in (self.bookmarks, self.comments):
+            item.setPen(pen(Role.PANEL, 1.2))
+        fill_role = Role.DISABLED if is_stale else Role.ACCENT
+        self.bookmarks.setBrush(theme.colour(fill_role))
+        self.comments.setBrush(theme.colour(Role.DISABLED if is_stale else Role.TEXT))
+        self.chosen.setPen(pen(fill_role, _BAND, opacity=0.4))
+        fill(self.chosen_heads, fill_role)
+        self.chosen_states.setPen(pen(fill_role, 2.6, opacity=0.5))
+        for role, item in self.coloured.items():
+            item.setPen(pen(Role.BORDER if is_stale else Role.TEXT, 1.3))
+            item.setBrush(theme.colour(Role.RAISED if is_stale else role))
         self.frames.setPen(pen(live, 1.6))
         self.frames.setBrush(theme.colour(Role.PANEL))
 

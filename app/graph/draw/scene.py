@@ -165,6 +165,29 @@ class AutomatonScene(QGraphicsScene):
         """Mark the states at which the masks of engines differ."""
         self._highlight(parted=self._drawn_states(states))
 
+    def set_chosen(self, edges: Collection[EdgeKey], states: Collection[int] = ()) -> None:
+        """Highlight the selected edge, or the edges of some paths and the states at their ends."""
+        self._highlight(chosen=self._drawn_edges(edges), chosen_states=self._drawn_states(states))
+
+    def set_notes(
+        self, coloured: Mapping[int, Role], bookmarked: Collection[int] = (), commented: Collection[int] = ()
+    ) -> None:
+        """Show what the user gave to states.
+
+        Args:
+            coloured: their colours.
+            bookmarked: the states with a bookmark.
+            commented: the states with a comment.
+        """
+        drawn = self._drawn_states(coloured)
+        colours = {
+            role: frozenset(state for state in drawn if coloured[state] is role) for role in {*coloured.values()}
+        }
+        self._highlight(
+            coloured=colours, bookmarked=self._drawn_states(bookmarked), commented=self._drawn_states(commented)
+        )
+        self.numbers.repaint()
+
     def set_hovered(self, state: int | None) -> None:
         """Highlight the state under the pointer."""
         self._highlight(hovered=state if state in self._placed.boxes else None)

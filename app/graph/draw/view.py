@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -68,6 +69,8 @@ class GraphView(QGraphicsView):
         stub_clicked(state): a click on the stub of this state.
         walked(x, y): an arrow key, as a direction.
         asked(what): a key for an action: "back", "forward", "find" or "tokens".
+        menu_requested(state, edge, position): a right click or the menu key: the element, each may be None, and the
+            position on the screen.
         zoomed: the zoom, 1 is a pixel per unit.
 
     Attributes:
@@ -82,6 +85,7 @@ class GraphView(QGraphicsView):
     stub_clicked = Signal(int)
     neighbour_requested = Signal(int, int)
     action_requested = Signal(str)
+    menu_requested = Signal(object, object, QPoint)
     zoomed = Signal(float)
 
     def __init__(self, scene: AutomatonScene) -> None:
@@ -128,7 +132,7 @@ class GraphView(QGraphicsView):
         self.is_at_home = True
         self._go_to_home()
 
-    @command("automaton.fit", "Ctrl+M, 0", place=(3, 8))
+    @command("automaton.fit", "Ctrl+M, 0", place=(3, 8), context="background")
     def fit(self) -> None:
         """Show all of the drawing, however small."""
         self.is_at_home = False
@@ -280,6 +284,22 @@ class GraphView(QGraphicsView):
                 return  # two clicks on a stub, which opens with one
             edge = self._drawing.edge_at(point) if state is None else None
             self.open_requested.emit(state, edge, self._drawing.group_at(point))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Request a menu for the element under the pointer; from the keyboard, for the selected one."""
+        event.accept()
+        highlights = self._drawing.highlights
+        if event.reason() != QContextMenuEvent.Reason.Keyboard:
+            point = self.mapToScene(event.pos())
+            state = self._drawing.state_at(point)
+            self.menu_requested.emit(state, self._drawing.edge_at(point) if state is None else None, event.globalPos())
+            return
+        state = highlights.selected
+        position = None if state is None else self.position_of(state)
+        corner = self.viewport().rect().center() if position is None else position.toPoint()
+        self.menu_requested.emit(
+            state, min(highlights.chosen, default=None) if state is None else None, self.viewport().mapToGlobal(corner)
+        )
 
     def leaveEvent(self, event: QEvent) -> None:
         """Clear the hovered element."""

@@ -6,7 +6,7 @@ drawn as a "+37" stub, so that an excerpt never looks complete.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from app.graph.match.folding import FoldedAutomaton
@@ -47,6 +47,15 @@ class Surroundings:
     def leaving(self, state: int) -> tuple[DfaEdge, ...]:
         """Return the outgoing edges of a state."""
         return tuple(self._out[state])
+
+    def entering(self, state: int) -> tuple[DfaEdge, ...]:
+        """Return the incoming edges of a state."""
+        return tuple(self._in[state])
+
+    @property
+    def keys(self) -> Iterator[tuple[int, int]]:
+        """Return the source and the target of each edge."""
+        return ((edge.source, edge.target) for edges in self._out for edge in edges)
 
     def whole(self) -> Excerpt:
         """Return the complete automaton."""

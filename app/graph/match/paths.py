@@ -55,27 +55,6 @@ def _common_length(first: bytes, second: bytes) -> int:
     return next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
-def shortest_text(dfa: ByteDfa, state: int) -> bytes | None:
-    """Return the shortest text that leads to a state, with the lowest bytes; None if there is none."""
-    if dfa.start is None:
-        return None
-    out: dict[int, list[tuple[int, int]]] = {}
-    for edge in dfa.edges:
-        if edge.ranges:
-            out.setdefault(edge.source, []).append((edge.ranges[0][0], edge.target))
-    texts = {dfa.start: b""}
-    frontier = [dfa.start]
-    while frontier and state not in texts:
-        following: list[int] = []
-        for source in frontier:
-            for byte, target in sorted(out.get(source, ())):
-                if target not in texts:
-                    texts[target] = texts[source] + bytes((byte,))
-                    following.append(target)
-        frontier = following
-    return texts.get(state)
-
-
 def match_states(before: ByteDfa, after: ByteDfa) -> dict[int, int]:
     """Return the states of the later automaton with those of the earlier one that the same edges lead to."""
     if before.start is None or after.start is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractTableModel, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtCore import QAbstractTableModel, QPoint, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QButtonGroup,
@@ -477,9 +477,29 @@ class StackPanel(QTreeWidget):
         return tuple(frame.name for frame in frames)
 
 
-def states_table(model: QAbstractTableModel) -> QTableView:
+class StatesTable(QTableView):
+    """The table of states and edges.
+
+    Signals:
+        menu_requested(row, position): a right click, or the menu key; the row is -1 for none, the position that on the
+            screen.
+    """
+
+    menu_requested = Signal(int, QPoint)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Request the menu of a row; from the keyboard, of the current one."""
+        is_by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if is_by_key else self.indexAt(event.pos())
+        corner = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
+        self.menu_requested.emit(index.row(), corner if is_by_key else event.globalPos())
+        event.accept()
+
+
+def states_table(model: QAbstractTableModel) -> StatesTable:
     """Create the table of states and edges."""
-    table = _table(model, ui_text("automaton.states.name"))
+    table = StatesTable()
+    _configure(table, model, ui_text("automaton.states.name"))
     metrics = QFontMetrics(theme.ui_font())
     for column, sample in (
         (STATE, "12345 (start)"),
@@ -495,7 +515,8 @@ def states_table(model: QAbstractTableModel) -> QTableView:
 
 def token_table(model: QAbstractTableModel) -> QTableView:
     """Create the table of the target states of tokens."""
-    table = _table(model, ui_text("automaton.states.tokens_name"))
+    table = QTableView()
+    _configure(table, model, ui_text("automaton.states.tokens_name"))
     metrics = QFontMetrics(theme.ui_font())
     probability = model.headerData(MASS, Qt.Orientation.Horizontal)
     samples = ui_text("generation.zone.fragment.after", text="“something”"), "131,072 ", f"{probability} "
@@ -515,8 +536,7 @@ def _panel_button(icon: str, name: str) -> QToolButton:
     return icon_button(icon, label, tip, checkable=True)
 
 
-def _table(model: QAbstractTableModel, name: str) -> QTableView:
-    table = QTableView()
+def _configure(table: QTableView, model: QAbstractTableModel, name: str) -> None:
     table.setModel(model)
     table.setAccessibleName(name)
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -531,4 +551,3 @@ def _table(model: QAbstractTableModel, name: str) -> QTableView:
     table.verticalHeader().setDefaultSectionSize(QFontMetrics(theme.ui_font()).height() + theme.SPACE_S)
     table.horizontalHeader().setDefaultAlignment(table.horizontalHeader().defaultAlignment().AlignLeft)
     table.horizontalHeader().setHighlightSections(False)
-    return table

@@ -7,6 +7,7 @@ from enum import Enum
 from functools import cached_property
 
 from app.graph.layout.types import EdgeKey
+from app.graph.match.chart_texts import ChartTexts
 from app.graph.match.counters import merge_chart
 from app.graph.match.folding import Chart
 from app.graph.match.paths import PathTracker, group_edges, path_edges
@@ -16,6 +17,7 @@ from app.panes.automaton.drawing import Automaton, Drawing, LabelOfEdge
 from app.panes.automaton.view_state import ViewState
 from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.rtn.rule_positions import RulePositions
+from engine.decoding.debugging.breakpoints import StateName
 from engine.source import SourceText
 
 _NO_POSITIONS = RulePositions()
@@ -92,12 +94,14 @@ class Levels:
         self._path_tracker = PathTracker(part.dfa)
         self._automata: dict[tuple[str | None, bool], Automaton] = {}
         self._token_drawing: Automaton | None = None
+        self._texts: ChartTexts | None = None
 
     def with_part(self, part: Chart) -> Levels:
         """Return these levels with the neighbourhood of another live state."""
         levels = Levels(part, self.rules, self.revision, self._label, self._source)
         levels._automata = self._automata  # the drawings of the rules stay the same
         levels.tokens, levels._token_drawing = self.tokens, self._token_drawing
+        levels._texts = self._texts
         return levels
 
     # --- level -------------------------------------------------------------------------------------------------------
@@ -298,7 +302,7 @@ class Levels:
             return frozenset(number for number, name in enumerate(self.names) if name in names)
         return frozenset(range(len(chart.dfa.states))) if view.rule in names else frozenset()
 
-    def state_name(self, view: ViewState, state: int) -> tuple[str, int] | None:
+    def state_name(self, view: ViewState, state: int) -> StateName | None:
         """Return a state of a view as breakpoints identify it: its rule, empty without one, and its number there.
 
         The number is -1 for a whole rule. None if the state has no persistent number.
@@ -312,6 +316,52 @@ class Levels:
             return self.names[rule], state - firsts[rule]
         is_of_all = level is Level.PART or (level is Level.ONE and self.regions is not None)
         return ("", state) if is_of_all and self.is_whole else None
+
+    # --- texts -------------------------------------------------------------------------------------------------------
+
+    @property
+    def texts(self) -> ChartTexts:
+        """Return the shortest texts: of the rules, or of the complete automaton."""
+        if self._texts is None:
+            self._texts = ChartTexts((self._part.chart,) if self.rules is None else self.rules.rules)
+        return self._texts
+
+    def text_to(self, name: StateName) -> bytes | None:
+        """Return a shortest text that leads to a state; None if there is none or it is unknown."""
+        node = self._node(name)
+        return None if node is None else self.texts.text_to(*node)
+
+    def text_through(self, name: StateName) -> bytes | None:
+        """Return a text of the grammar that passes a state; None if there is none or it is unknown."""
+        node = self._node(name)
+        return None if node is None else self.texts.text_through(*node)
+
+    def edge_text(self, view: ViewState, key: EdgeKey, *, is_folded: bool) -> bytes | None:
+        """Return a shortest text of a drawn edge; None if there is none, or if it is no edge between states.
+
+        Args:
+            view: the view.
+            key: the edge.
+            is_folded: whether characters are drawn instead of bytes.
+        """
+        source, target = (self.state_name(view, state) for state in key)
+        if source is None or target is None or source[1] < 0:
+            return None
+        first, last = self._node(source), self._node(target)
+        if first is None or last is None:
+            return None
+        fold = self.part_as(view).fold if self.rules is None else self.rule_chart(first[0], view).fold
+        inner = fold.inner if fold is not None and is_folded else frozenset()
+        text = self.texts.edge_text(first[0], (first[1], last[1]), inner)
+        is_exact = self.rules is not None or text is None or self._part.dfa.run(text, first[1]) == last[1]
+        return text if is_exact else None
+
+    def _node(self, name: StateName) -> tuple[int, int] | None:
+        """Return a state as `texts` identifies it; None if it has no number there."""
+        rule, state = name
+        if not rule:
+            return (0, state) if self.rules is None and self.is_whole else None
+        return (self.names.index(rule), max(0, state)) if self.rules is not None and rule in self.names else None
 
     # --- parts -------------------------------------------------------------------------------------------------------
 

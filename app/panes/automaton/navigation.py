@@ -25,6 +25,7 @@ from app.panes.automaton.view_state import LIVE_STATE, History, ViewState
 from app.widgets.accessibility import announce
 from app.widgets.elided_label import ElidedLabel
 from engine.automata.rtn.rule_positions import RulePositions
+from engine.decoding.debugging.breakpoints import StateName
 
 
 class ViewChange(Enum):
@@ -48,6 +49,7 @@ class Navigation(QObject):
         drawn: the current drawing, which may be that of an earlier view until a layout arrives.
         wanted: the drawing whose layout is pending.
         selected: the selected state of `automaton`.
+        chosen: the selected edge, or the edges on the paths that the user asked for; `ends` are the ends of the paths.
         states: the live states of the complete automaton.
         positions: the rule positions of the match; None while unknown.
         output: the text of the match.
@@ -56,9 +58,11 @@ class Navigation(QObject):
 
     Signals:
         view_changed(ViewChange): another view is chosen.
+        selection_changed(): another state or edge is selected.
     """
 
     view_changed = Signal(ViewChange)
+    selection_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -66,7 +70,9 @@ class Navigation(QObject):
         self.automaton: Automaton | None = None
         self.drawn: Drawing | None = None
         self.wanted: Drawing | None = None
-        self.selected: int | None = None
+        self._selected: int | None = None
+        self.chosen: frozenset[EdgeKey] = frozenset()
+        self.ends: tuple[int, ...] = ()
         self.states: frozenset[int] = frozenset()
         self.positions: RulePositions | None = None
         self.output = b""
@@ -80,8 +86,31 @@ class Navigation(QObject):
         self.states = self.live = frozenset()
         self.waiting, self.output = frozenset(), b""
         self.history = History()
+        self.choose(())
 
     # --- contents ----------------------------------------------------------------------------------------------------
+
+    @property
+    def selected(self) -> int | None:
+        """Return the selected state."""
+        return self._selected
+
+    @selected.setter
+    def selected(self, state: int | None) -> None:
+        if state != self._selected:
+            self._selected = state
+            self.selection_changed.emit()
+
+    def choose(self, edges: Collection[EdgeKey], ends: tuple[int, ...] = ()) -> None:
+        """Select an edge, or the edges of some paths; without an edge, none."""
+        if (frozenset(edges), ends) != (self.chosen, self.ends):
+            self.chosen, self.ends = frozenset(edges), ends
+            self.selection_changed.emit()
+
+    @property
+    def selected_edge(self) -> EdgeKey | None:
+        """Return the selected edge; None if there is none."""
+        return next(iter(self.chosen)) if len(self.chosen) == 1 and not self.ends else None
 
     @property
     def view(self) -> ViewState:
@@ -104,7 +133,7 @@ class Navigation(QObject):
         return frozenset() if self.automaton is None else self.automaton.around(self.live, self.view)
 
     @property
-    def selected_state(self) -> tuple[str, int] | None:
+    def selected_state(self) -> StateName | None:
         """Return the selected state as breakpoints identify it (see `Levels.state_name`); None if there is none."""
         if self.levels is None or self.selected is None:
             return None
@@ -117,6 +146,7 @@ class Navigation(QObject):
             return False
         self.automaton = automaton
         self.live, self.waiting = frozenset(), frozenset()
+        self.choose(())
         return True
 
     def update_live(self) -> None:
@@ -149,7 +179,7 @@ class Navigation(QObject):
 
     @command("automaton.map", "Ctrl+M, Home", place=(2, 1), arguments=(Level.MAP,))
     @command("automaton.live", "Ctrl+M, L", place=(2, 2), arguments=(Level.PART,))
-    @command("automaton.tokens", "Ctrl+M, K", place=(2, 3), arguments=(Level.TOKENS,))
+    @command("automaton.tokens", "Ctrl+M, K", place=(2, 3), context="state", arguments=(Level.TOKENS,))
     def go_to_level(self, level: Level) -> None:
         """Go to a level of detail."""
         if self.levels is None:
@@ -252,11 +282,19 @@ class Navigation(QObject):
         """Draw counters as nodes and forced runs as edges, or all of their states again."""
         self.go_to(replace(self.view, merges=on, draws_bytes=False))
 
-    @command("automaton.layout", "Ctrl+M, 1", place=(4, 1), arguments=("",), checked=_has_layout)
+    @command(
+        "automaton.layout",
+        "Ctrl+M, 1",
+        place=(4, 1),
+        context="background",
+        arguments=("",),
+        checked=_has_layout,
+    )
     @command(
         "automaton.layout_dot",
         "Ctrl+M, 2",
         place=(4, 2),
+        context="background",
         arguments=("dot",),
         checked=_has_layout,
     )
@@ -264,6 +302,7 @@ class Navigation(QObject):
         "automaton.layout_sugiyama",
         "Ctrl+M, 3",
         place=(4, 3),
+        context="background",
         arguments=("sugiyama",),
         checked=_has_layout,
     )
@@ -271,6 +310,7 @@ class Navigation(QObject):
         "automaton.layout_layered",
         "Ctrl+M, 4",
         place=(4, 4),
+        context="background",
         arguments=("layered",),
         checked=_has_layout,
     )
@@ -285,7 +325,9 @@ class Navigation(QObject):
         self.history.amend(replace(self.view, method=method, downwards=turned))
         self.view_changed.emit(ViewChange.OTHER)
 
-    @command("automaton.turn", "Ctrl+M, D", place=(4, 5), checked=lambda self: self.view.downwards)
+    @command(
+        "automaton.turn", "Ctrl+M, D", place=(4, 5), context="background", checked=lambda self: self.view.downwards
+    )
     def turn(self) -> None:
         """Toggle between left to right and top to bottom."""
         self.choose_layout(self.view.method, downwards=not self.view.downwards)
@@ -315,6 +357,7 @@ class StateSelection(QObject):
         self._details = details
         view.edge_tip = self._tip_of_edge
         view.state_tip = self._tip_of_state
+        navigation.selection_changed.connect(lambda: scene.set_chosen(navigation.chosen, navigation.ends))
         view.hovered.connect(self._hover)
         view.state_clicked.connect(self.select)
         view.neighbour_requested.connect(self._select_neighbour)
@@ -323,6 +366,7 @@ class StateSelection(QObject):
     def select(self, state: int) -> None:
         """Select a state, in the drawing and in the table; -1 for none."""
         selected = self._navigation.selected = state if state >= 0 else None
+        self._navigation.choose(())
         self._scene.set_selected(selected)
         self.show_details()
         if selected is not None and self._view.hasFocus():
@@ -334,10 +378,22 @@ class StateSelection(QObject):
             flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
             selection.setCurrentIndex(self._table.model().index(selected, 0), flags)
 
+    def select_edge(self, edge: EdgeKey) -> None:
+        """Select an edge instead of a state."""
+        self.select(-1)
+        self._navigation.choose((edge,))
+        if (text := self._tip_of_edge(edge)) and self._view.hasFocus():
+            announce(self._view, text)
+
     def go_to(self, state: int) -> None:
         """Select a state and scroll to it."""
         self.select(state)
         self._view.follow(state)
+
+    def say(self, text: str) -> None:
+        """Say what a command did, or why it did nothing, in the line of details and to a screen reader."""
+        self._details.set_text(text)
+        announce(self._view, text)
 
     def show_details(self, hovered: int | None = None) -> None:
         """Show the details of the hovered state; by default of the selected one, or of a live one."""

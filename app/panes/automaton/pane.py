@@ -48,6 +48,7 @@ from app.panes.automaton.bars import (
 )
 from app.panes.automaton.drawing import DRAWN_AT_MOST, DRAWN_WHOLE, Drawing
 from app.panes.automaton.levels import Level, Levels
+from app.panes.automaton.list_panel import ListPanel
 from app.panes.automaton.marks import Marks
 from app.panes.automaton.navigation import Navigation, StateSelection, ViewChange
 from app.panes.automaton.search import AutomatonSearch
@@ -70,6 +71,7 @@ from engine.source import SourceText
 
 _MAP_FROM = 40  # states; a drawing of more has a minimap beside it
 _PANEL_HEIGHT = 116
+_LIST_HEIGHT = 150
 _SAVED, _SPLIT = "automaton", "automaton split"
 
 
@@ -107,7 +109,7 @@ class AutomatonPane(QWidget):
         self.model, self.tokens_model = StatesModel(self), TokenGroupsModel(self)
         self.table, self.tokens_table = states_table(self.model), token_table(self.tokens_model)
         self.find_bar = FindBar(ui_text("automaton.find.name"), ui_text("automaton.find.hint"), has_long_results=True)
-        self.stacks = StackPanel()
+        self.stacks, self.lists = StackPanel(), ListPanel()
         self.stale_banner, self.size_banner, self.coverage_banner = Banner("warning"), Banner("hint"), Banner("hint")
         self.coverage_choice = CoverageChoice()
         self.coverage_banner.add_control(self.coverage_choice)
@@ -146,10 +148,10 @@ class AutomatonPane(QWidget):
         row.addWidget(self._legend, 1)
         row.addWidget(self.minimap)
         self._split.setChildrenCollapsible(False)
-        self._split.addWidget(self._pages)
-        self._split.addWidget(self._panels)
+        for part in (self._pages, self.lists, self._panels):
+            self._split.addWidget(part)
         self._split.setStretchFactor(0, 1)
-        self._split.setSizes([600, _PANEL_HEIGHT])
+        self._split.setSizes([600, _LIST_HEIGHT, _PANEL_HEIGHT])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -177,13 +179,15 @@ class AutomatonPane(QWidget):
         self.header.merge_toggled.connect(navigation.set_merges)
         self.spans_hovered = self.selection.spans_hovered
         self.search.state_found.connect(self.selection.go_to)
-        self.find_bar.closed.connect(self._focus_page)
+        for closed in (self.find_bar.closed, self.lists.closed):
+            closed.connect(self._focus_page)
         for button in (self.footer.stacks_button, self.footer.map_button):
             button.toggled.connect(self._show_panels)
         self.footer.find_button.clicked.connect(self.find_bar.open_bar)
         self.footer.coverage_button.toggled.connect(self._set_shows_coverage)
         self.stacks.frames_selected.connect(self._highlight_frames)
         self.span_wanted = self.stacks.span_wanted
+        CloseOnEscape(self, self.lists.isVisible, self.lists.close_list)
         CloseOnEscape(self, self.find_bar.isVisible, self.find_bar.close_bar)
         theme.themes.changed.connect(self.scene.recolour)
 
@@ -266,6 +270,7 @@ class AutomatonPane(QWidget):
         self.scene.show_diagram(wanted.diagram, wanted.request, answer, seen)
         is_still_visible = seen is not None and seen.contains(self.scene.drawn_rect()) and self.view.is_readable
         self.scene.set_selected(navigation.selected)
+        self.scene.set_chosen(navigation.chosen, navigation.ends)
         self._offer_map(offered=len(wanted.diagram.excerpt.states) > _MAP_FROM)
         self._update_size_banner()
         self._highlight()
@@ -428,6 +433,7 @@ class AutomatonPane(QWidget):
         self._update_level_bar()
         self.empty_page.setText(ui_text("automaton.page.empty"))
         self.find_bar.close_bar()
+        self.lists.close_list()
         self._show_page()
 
     def highlight_offset(self, offset: int) -> None:
@@ -435,7 +441,7 @@ class AutomatonPane(QWidget):
         if self.navigation.drawn is not None:
             self.scene.set_highlighted(*self.navigation.drawn.at_offset(offset))
 
-    @command("automaton.copy_dot", "Ctrl+M, C", place=(5, 2))
+    @command("automaton.copy_dot", "Ctrl+M, C", place=(5, 2), context="background")
     def copy_dot(self) -> None:
         """Copy the drawn graph in Graphviz' language."""
         QApplication.clipboard().setText(dot_of(self.scene))

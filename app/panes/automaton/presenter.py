@@ -15,6 +15,8 @@ from app.document import AutomatonPart
 from app.graph.draw.image_files import save
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.panes.automaton.pane import AutomatonPane
+from app.panes.automaton.path_lists import PathLists
+from app.panes.automaton.state_commands import StateCommands
 from app.panes.automaton.view_state import LIVE_STATE, ViewState
 from app.session import CompiledGrammarView, Notification, view_of
 from app.workers.requests.decode import DecodeView
@@ -65,6 +67,9 @@ class AutomatonPresenter(PanePresenter):
         commands.add(self.view.navigation, self.view.layout_chosen)
         for owner in (self.view, self.view.search, self.view.view):
             commands.add(owner)
+        state_commands = StateCommands(self.view, context)
+        commands.add(PathLists(self.view), self.view.navigation.selection_changed)
+        state_commands.fill_menus()
         menu = QMenu(context.window)
         commands.fill(menu, lambda one: one.menu == "automaton")
         header.set_menu(menu)
@@ -224,7 +229,7 @@ class AutomatonPresenter(PanePresenter):
         header, button = self.view.header, self.buttons[name]
         (header.graph_button if button is header.table_button and button.isChecked() else button).click()
 
-    @command("automaton.save", "Ctrl+M, P", place=(5, 1))
+    @command("automaton.save", "Ctrl+M, P", place=(5, 1), context="background")
     def save_picture(self) -> None:
         """Ask for a file and write the drawing to it."""
         title = self.session.document.title

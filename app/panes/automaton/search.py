@@ -73,7 +73,7 @@ class AutomatonSearch(QObject):
         bar.text_changed.connect(self._search)
         bar.step_requested.connect(self._step)
 
-    @command("automaton.find", "Ctrl+Shift+F", place=(1, 1), icon="ph.magnifying-glass")
+    @command("automaton.find", "Ctrl+Shift+F", place=(1, 1), icon="ph.magnifying-glass", context="background")
     def open(self) -> None:
         """Open the find bar."""
         if self._navigation.levels is not None:

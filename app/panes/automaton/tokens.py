@@ -12,7 +12,6 @@ from app.catalogue import ui_text
 from app.display_text import percent, percent_brief
 from app.graph.layout.types import EdgeKey
 from app.graph.match.folding import Chart
-from app.graph.match.paths import shortest_text
 from app.panes.automaton.drawing import Drawing
 from app.panes.automaton.levels import Level, Levels, TokenMap, TokenTarget
 from app.panes.automaton.view_state import LIVE_STATE, ViewState
@@ -67,7 +66,7 @@ class TokenWatch:
             return
         request: TokensRequest | None = None
         if view.tokens != LIVE_STATE:
-            text = shortest_text(levels.part.dfa, view.tokens)
+            text = levels.text_to(("", view.tokens))
             request = None if text is None else TokensRequest(levels.revision, text)
         elif is_live:
             request = TokensRequest(levels.revision)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.widgets.lazy import Lazy
 from app.workers.requests.engines import CompareMasks
-from engine.document.content import ExpectedText
 
 if TYPE_CHECKING:
     from app.panes.engines.pane import EnginesPane
@@ -51,9 +50,7 @@ class EnginesPresenter(PanePresenter):
         self.session.engines.compare_masks(CompareMasks(self.session.compiling.request(), first, others, texts))
 
     def _add_test(self, text: str, accepts: bool) -> None:
-        known = self.session.document.content.test_strings
-        if all(one.text != text for one in known):
-            self.session.test_runs.set_texts((*known, ExpectedText(text, accepts)))
+        self.session.test_runs.add_text(text, accepts=accepts)
         self.context.commands["view.tests"].trigger()
 
 

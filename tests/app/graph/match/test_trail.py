@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.graph.match.folding import fold_characters
-from app.graph.match.paths import PathTracker, group_edges, path_edges, shortest_text
+from app.graph.match.paths import PathTracker, group_edges, path_edges
 from engine.automata.dfa.dfa import ByteDfa
 from engine.compile import compile_grammar
 
@@ -45,18 +45,3 @@ def test_edges_are_those_that_are_drawn() -> None:
 
 def test_steps_within_a_group_are_no_edges_between_groups() -> None:
     assert group_edges([0, 1, 2, 3, 2], [0, 0, 1, 2]) == {(0, 1), (1, 2), (2, 1)}
-
-
-def test_the_shortest_text_leads_to_each_state_and_none_is_shorter() -> None:
-    found = {state.id: shortest_text(DFA, state.id) for state in DFA.states}
-    distance = {0: 0}
-    ring = [0]
-    while ring:
-        following = {edge.target for edge in DFA.edges if edge.source in ring} - distance.keys()
-        distance |= dict.fromkeys(following, distance[ring[0]] + 1)
-        ring = list(following)
-    for state, text in found.items():
-        assert text is not None
-        assert DFA.run(text) == state
-        assert len(text) == distance[state]
-    assert shortest_text(ByteDfa(None, (), ()), 0) is None
