@@ -170,6 +170,11 @@ class DecodeHandler(Handler):
         """
         if isinstance(request, _MOVES):
             self._watcher.clear_stop()
+        if isinstance(request, SessionRequest) and self._state.session is not None:
+            if isinstance(request, StepOnce) and request.in_run:
+                expect_run(self._state.session, _MOST_AHEAD)
+            else:
+                expect_no_run(self._state.session)
         try:
             with self._cancelled_by(cancel):
                 return super().handle(request, cancel, emit)
@@ -249,10 +254,6 @@ class DecodeHandler(Handler):
             return self._view()
         self._watcher.check(session, request.breakpoints)
         saved = session.save_point()
-        if request.in_run:
-            expect_run(session, _MOST_AHEAD)
-        else:
-            expect_no_run(session)
         self._forced.step(session, one_by_one=request.one_by_one or request.watched)
         passage = self._watcher.passage(session) if request.watched else None
         stop = self._watcher.stop_before(session, saved, passage, request.breakpoints)

@@ -61,8 +61,8 @@ def decide_answer(
     elif answer.weighed is not None and np.array_equal(answer.weighed.allowed, allowed):
         log_z = answer.weighed.log_mass
         under = _weighed(under, answer.weighed)
-    elif 0 < z_bounds.low == z_bounds.high:
-        log_z = math.log(z_bounds.low)
+    elif 0 < z_bounds.high <= z_bounds.low * (1 + MASS_ERROR):
+        log_z = math.log((z_bounds.low + z_bounds.high) / 2)
     z = None if log_z is None else math.exp(log_z)
     given = row
     if log_z == -np.inf:  # if the model rules out all allowed tokens, they are equally likely

@@ -377,3 +377,21 @@ def test_an_empty_chat_asks_for_a_message():
     assert ask(SetPrompt(Chat((("user", "Hello"),)))).error == ""
     ask(SetPrompt(Chat(())))
     assert ask(OpenModel("chat")).error == ui_text("workers.decode.no_message")
+
+
+def test_a_model_computes_ahead_in_a_run_until_it_ends_or_something_else_is_asked():
+    worker, expected = Worker(), []
+    worker(OpenModel("letters"))
+    worker(grammar("[ab]{3}"))
+    worker.models[-1].expect = expected.append
+    worker(StepOnce(in_run=True))
+    worker(Lookup("a"))
+    worker(StepOnce(in_run=True))
+    assert [(run.begin, run.end, run.form) for run in expected] == [(1, 33, "grammar"), (1, 34, "grammar")]
+    worker(Back())
+    assert expected.pop() is None
+    worker(StepOnce())
+    assert expected.pop() is None
+    while worker(StepOnce(in_run=True)).position.finish is None:
+        assert expected[-1] is not None
+    assert expected[-1] is None

@@ -158,12 +158,20 @@ def test_a_mask_that_allows_listed_tokens_alone_leaves_nothing_unknown():
 
 
 def test_an_unknown_allowed_token_has_bounds_and_prevents_a_draw():
-    decision = decide_answer(answer_of([0.5, 0.2, 0.1, None, None]), bools(0, 1, 1, 1, 0), (), PLAIN)
+    decision = decide_answer(answer_of([0.5, 0.2, 0.12, None, None]), bools(0, 1, 1, 1, 0), (), PLAIN)
     assert decision.z is None
     assert decision.kl is None
-    assert decision.unknown.z == pytest.approx((0.3 + 0.1, 0.3 + 0.1), abs=1e-5)  # 0.2 on two tokens of 0.1 at most
+    low, high = decision.unknown.z  # 0.18 on two tokens of 0.12 at most
+    assert (low, high) == pytest.approx((0.32 + 0.06, 0.32 + 0.12), abs=1e-5)
     assert not decision.unknown.can_sample
+    assert np.isnan(decision.p_sampled).tolist() == [False, True, True, True, False]
+
+
+def test_bounds_that_meet_make_the_mass_and_the_known_tokens_certain():
+    decision = decide_answer(answer_of([0.5, 0.2, 0.1, None, None]), bools(0, 1, 1, 1, 0), (), PLAIN)
+    assert decision.z == pytest.approx(0.3 + 0.1, rel=1e-5)  # 0.2 on two tokens of 0.1 at most
     assert decision.p_sampled == pytest.approx([0, 0.2 / 0.4, 0.1 / 0.4, np.nan, 0], rel=1e-4, nan_ok=True)
+    assert not decision.unknown.can_sample
 
 
 def test_without_a_mask_the_allowed_mass_is_one():
