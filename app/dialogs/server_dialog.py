@@ -1,4 +1,4 @@
-"""The check of a server: a sentence first, then a row for each way of asking, construct and keyword as it is known."""
+"""The check of a server: a sentence first, then a row for each way, construct, keyword and rule as it is known."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class ServerRow:
     """A row of the table.
 
     Attributes:
-        section: the kind of the row: `way`, `construct` or `keyword`.
-        name: the name of the way, of the construct with its way, or the place of the keyword.
+        section: the kind of the row: `way`, `construct`, `keyword` or `rule`.
+        name: the name of the way, of the construct with its way, or of the rule, or the place of the keyword.
         state: its state.
         note: what the state means.
         text: a counterexample that violates the editor's grammar; empty if there is none.
@@ -78,10 +78,9 @@ class ServerRow:
 
 
 def rows_of(report: ProbeReport) -> tuple[ServerRow, ...]:
-    """Return the rows of a report; the keywords of the user's grammar come first, since they were asked about."""
-    states = {True: "enforced", False: "dropped", None: "unknown"}
+    """Return the rows of a report; the keywords and rules of the user's grammar come first: they were asked about."""
     keywords = (
-        ServerRow("keyword", one.pointer or one.keyword, states[one.enforced], one.note, one.counterexample)
+        ServerRow("keyword" if one.pointer else "rule", one.name, one.state, one.note, one.counterexample)
         for one in report.keywords or ()
     )
     ways = (ServerRow("way", one.name, str(one.state), one.note) for one in report.ways)

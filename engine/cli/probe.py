@@ -93,7 +93,6 @@ def _lines(report: ProbeReport) -> list[str]:
     ends = catalogue_text("cli.probe.ends", stops=stops, vocabulary=report.vocabulary.note)
     rows = [(one.name, str(one.state), one.note) for one in report.ways]
     rows += [(f"{one.construct} ({one.way})", str(one.state), one.note) for one in report.constructs]
-    states = {True: "enforced", False: "dropped", None: "unknown"}
-    rows += [(one.pointer or one.keyword, states[one.enforced], one.note) for one in report.keywords or ()]
+    rows += [(one.name, one.state, one.note) for one in report.keywords or ()]
     width = max((len(name) for name, _, _ in rows), default=0)
     return [report.sentence, about, ends, *(f"{name:{width}}  {state:12} {note}" for name, state, note in rows)]

@@ -154,26 +154,15 @@ class LlamaMaskReader:
             mark: a token that is not among them.
             each: list the mask at each position, and not only at the last.
         """
-        marks = _longest_repetition(ids) + 1
         biases: list[list[float]] = [[mark, _MARKED * _FLAT]]
         if not each:
             biases += ([token_id, _AVOIDED * _FLAT] for token_id in self._within_character(ids) if token_id != mark)
         body = {
-            **constraint,
-            "prompt": [*[mark] * marks, *ids, *[mark] * marks],
+            **_steered(constraint, ids, mark, _WANTED if each else _DRAWN_AT_ONCE),
             "n_predict": len(ids) + 1,
             "n_probs": _ALL,
             "post_sampling_probs": True,
-            "return_tokens": True,
-            "samplers": ["dry", "temperature"],
-            "temperature": _FLAT,
             "logit_bias": biases,
-            "dry_multiplier": -(_WANTED if each else _DRAWN_AT_ONCE) * _FLAT,
-            "dry_base": 1.0,
-            "dry_allowed_length": marks,
-            "dry_penalty_last_n": 2 * (marks + len(ids)) + 1,
-            "dry_sequence_breakers": [""],  # none; an empty list is refused
-            "cache_prompt": True,
             "response_fields": ["tokens", "completion_probabilities"],
         }
         return self._read_run(self._client.post("/completion", body, timeout=_TIMEOUT_S))
@@ -230,6 +219,59 @@ class LlamaMaskReader:
                 if token and _ends_within_character((tail + token)[-4:])
             ]
         return found
+
+
+def draws_run(client: ServerClient, constraint: Mapping[str, Any], ids: Sequence[int]) -> bool:
+    """Return whether a llama-server draws exactly these tokens under a grammar where each of them is made certain.
+
+    llama.cpp draws another token only if the grammar excludes the certain one, so this decides a run in one short
+    answer: that of a whole text, if the last token ends the output.
+
+    Args:
+        client: the server.
+        constraint: the fields of a request that ask for the grammar.
+        ids: the tokens.
+
+    Raises:
+        ServerError: the server refuses the grammar or the run.
+        CancelledError: the work was cancelled.
+    """
+    mark = next(token_id for token_id in range(len(ids) + 1) if token_id not in ids)
+    body = {
+        **_steered(constraint, ids, mark, _DRAWN_AT_ONCE),
+        "n_predict": len(ids),
+        "response_fields": ["tokens"],
+    }
+    reply = client.post("/completion", body, timeout=_TIMEOUT_S)
+    try:
+        return list(reply["tokens"]) == list(ids)
+    except (KeyError, TypeError) as error:
+        raise UnreadableReplyError("errors.servers.no_probabilities", address=client.address) from error
+
+
+def _steered(constraint: Mapping[str, Any], ids: Sequence[int], mark: int, weight: float) -> dict[str, Any]:
+    """Return the fields of a request by which DRY raises the tokens of a run in turn.
+
+    Args:
+        constraint: the fields that ask for the grammar.
+        ids: the tokens of the run.
+        mark: a token that is not among them.
+        weight: by how much a token is raised, in units of the temperature.
+    """
+    marks = _longest_repetition(ids) + 1
+    return {
+        **constraint,
+        "prompt": [*[mark] * marks, *ids, *[mark] * marks],
+        "return_tokens": True,
+        "samplers": ["dry", "temperature"],
+        "temperature": _FLAT,
+        "dry_multiplier": -weight * _FLAT,
+        "dry_base": 1.0,
+        "dry_allowed_length": marks,
+        "dry_penalty_last_n": 2 * (marks + len(ids)) + 1,
+        "dry_sequence_breakers": [""],  # none; an empty list is refused
+        "cache_prompt": True,
+    }
 
 
 def _ends_within_character(text: bytes) -> bool:

@@ -95,7 +95,7 @@ class AskingWay:
 
 
 class RefusedSchemaError(ServerError):
-    """The server refuses the schema."""
+    """The server refuses the schema or the grammar."""
 
 
 class TextJudge(Protocol):
@@ -111,11 +111,11 @@ class TextJudge(Protocol):
     @property
     def is_available(self) -> bool: ...  # noqa: D102 - see the attribute above
 
-    def allows(self, schema: Any, text: str) -> bool:
-        """Return whether the mask of a schema allows a whole text.
+    def allows(self, constraint: Any, text: str) -> bool:
+        """Return whether the mask of a schema, or of a grammar of rules, allows a whole text.
 
         Raises:
-            RefusedSchemaError: the server refuses the schema.
+            RefusedSchemaError: the server refuses the constraint.
             ServerError: the server cannot be asked.
             CancelledError: the work was cancelled.
         """
@@ -130,13 +130,13 @@ class Asking:
         ways: the ways, the usual one first.
         lacks: names of ways that other kinds have and users look for here.
         target: the name of its data in `engine.targets`; empty for none.
-        text_judge: makes the judge of texts from the server and the model; None if there is none.
+        text_judges: makes the judge of texts of a form of constraints from the server and the model.
     """
 
     ways: tuple[AskingWay, ...]
     lacks: tuple[str, ...] = ()
     target: str = ""
-    text_judge: Callable[[ServerClient, str], TextJudge] | None = None
+    text_judges: Mapping[GrammarForm, Callable[[ServerClient, str], TextJudge]] = field(default_factory=dict)
 
 
 ASKINGS: Final = Registry[Asking]("engine.diagnosis.server_probe.kinds", "ASKING")

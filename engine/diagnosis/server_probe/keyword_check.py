@@ -1,30 +1,36 @@
-"""Which keywords of the user's schema a server enforces, and what it does with unsupported constructs.
+"""Which keywords and rules of the user's grammar a server enforces, and what it does with unsupported constructs.
 
-Where the server's mask decides texts (`text_judge`), a keyword is enforced if the mask excludes each text that violates
-it alone and allows the legal text beside it; one that is allowed is a counterexample. Elsewhere the model is told to
-write the violating text: if it does, or writes another violating text, that is a counterexample; if it does not,
-nothing is known, since the model may have obeyed by itself.
+Where the server's mask decides texts (`text_judges`), a keyword or a rule is enforced if the mask excludes each text
+that violates it alone and allows the legal text beside it; one that is allowed is a counterexample. Elsewhere the model
+is told to write the violating text: if it does, or writes another violating text, that is a counterexample. If it does
+not, but writes it when asked without the constraint, the constraint held in this try; that is no proof, and never
+called enforced. Else nothing is known, since the model may have obeyed by itself.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
-from engine.compile import CompileOptions
+from engine.compile import CompiledGrammar, CompileOptions
+from engine.diagnosis.case import FailureCase, FinishReason
 from engine.diagnosis.failures.schema_check import violated_keywords
 from engine.diagnosis.failures.tolerant_json import read_output
 from engine.diagnosis.server_probe.asking import AskingWay, RefusedSchemaError, TextJudge
 from engine.diagnosis.server_probe.canary import AnswerState, judge_answer
 from engine.diagnosis.server_probe.constructs import Construct, begins_canary
 from engine.diagnosis.server_probe.report import ConstructFinding, ConstructState, KeywordFinding
-from engine.diagnosis.server_probe.violating_texts import SchemaKeyword, ViolatingTexts
-from engine.diagnosis.server_probe.way_check import WayCheck
+from engine.diagnosis.server_probe.violating_texts import TriedConstraint
+from engine.diagnosis.server_probe.way_check import AskedAnswer, WayCheck
 from engine.servers import RefusedRequestError, SilentServerError
 
 COPY_EXACTLY: Final = "Write exactly: {text}"
 _FREE_TEXT: Final = "hello"
 _MOST_TOKENS: Final = 160
+_MOST_TRIES: Final = 2
+IsViolation = Callable[[FailureCase, str], bool]
 
 
 def check_construct(construct: Construct, way: AskingWay, check: WayCheck, judge: TextJudge | None) -> ConstructFinding:
@@ -53,7 +59,7 @@ def check_construct(construct: Construct, way: AskingWay, check: WayCheck, judge
         state = ConstructState.OPEN if is_open else ConstructState.UNKNOWN
         return ConstructFinding(construct.name, way.name, state, judged.text)
     told = check.ask(way, construct.whole, prompt=COPY_EXACTLY.format(text=construct.invalid_text))
-    written = "" if told.case is None else (told.case.output or b"").decode("utf-8", "replace")
+    written = _text_of(told)
     if _is_same(written, construct.invalid_text):
         return ConstructFinding(construct.name, way.name, ConstructState.DROPPED, written)
     return ConstructFinding(construct.name, way.name, ConstructState.MASKED)
@@ -75,70 +81,103 @@ def _decided(construct: Construct, way: AskingWay, judge: TextJudge) -> Construc
     return ConstructFinding(construct.name, way.name, state)
 
 
-def decide_keyword(schema: Any, keyword: SchemaKeyword, texts: ViolatingTexts, judge: TextJudge) -> KeywordFinding:
-    """Return whether the mask of a server enforces a keyword.
+def decide_keyword(constraint: Any, tried: TriedConstraint, judge: TextJudge) -> KeywordFinding:
+    """Return whether the mask of a server enforces a keyword or a rule.
 
     Args:
-        schema: the schema, as JSON data.
-        keyword: the keyword.
-        texts: finds texts that violate it alone.
+        constraint: the whole constraint, as a request has it.
+        tried: the keyword or the rule.
         judge: decides texts by the mask.
 
     Raises:
-        RefusedSchemaError: the server refuses the schema.
+        RefusedSchemaError: the server refuses the constraint.
         ServerError: the server cannot be reached.
         CancelledError: the work was cancelled.
     """
-    tried = texts.of(keyword)
-    if not tried:
-        return _untried(keyword, tried)
+    finding = KeywordFinding(tried.pointer, tried.name, None)
+    if not tried.violating:
+        return replace(finding, reason=_untried(tried))
     try:
-        for text in tried:
-            if judge.allows(schema, text):
-                return KeywordFinding(keyword.pointer, keyword.keyword, False, text)
-        if texts.legal and judge.allows(schema, texts.legal):
-            return KeywordFinding(keyword.pointer, keyword.keyword, True)
+        for text in tried.violating:
+            if judge.allows(constraint, text):
+                return replace(finding, enforced=False, counterexample=text)
+        if tried.legal and judge.allows(constraint, tried.legal):
+            return replace(finding, enforced=True)
     except RefusedRequestError:  # such as a text that is longer than the context
-        return KeywordFinding(keyword.pointer, keyword.keyword, None, reason="unasked")
-    return KeywordFinding(keyword.pointer, keyword.keyword, None, reason="stricter")
+        return replace(finding, reason="unasked")
+    return replace(finding, reason="stricter")
 
 
 def try_keyword(
-    schema: Any, keyword: SchemaKeyword, texts: ViolatingTexts, way: AskingWay, check: WayCheck
+    constraint: Any, tried: TriedConstraint, way: AskingWay, check: WayCheck, is_violation: IsViolation
 ) -> KeywordFinding:
-    """Tell the model to violate a keyword, and return what it wrote under the mask.
+    """Tell the model to violate a keyword or a rule, and return what it wrote under the mask.
+
+    A try in which it did not counts if the same model writes the text without the constraint.
 
     Args:
-        schema: the schema, as JSON data.
-        keyword: the keyword.
-        texts: finds texts that violate it alone.
+        constraint: the whole constraint, as a request has it.
+        tried: the keyword or the rule.
         way: the way of asking.
         check: asks the server.
+        is_violation: decides whether an answer violates it, from the answer and the text that was asked for.
 
     Raises:
-        RefusedSchemaError: the server refuses the schema.
+        RefusedSchemaError: the server refuses the constraint.
         ServerError: the server cannot be reached.
         CancelledError: the work was cancelled.
     """
-    tried = texts.of(keyword)
-    if not tried:
-        return _untried(keyword, tried)
-    answer = check.ask(way, schema, prompt=COPY_EXACTLY.format(text=tried[0]), most_tokens=_MOST_TOKENS)
-    if answer.case is None:
-        raise RefusedSchemaError("errors.diagnosis.schema_refused", message=answer.message)
-    written = (answer.case.output or b"").decode("utf-8", "replace")
-    read = read_output(written)
-    if read.root is not None and not read.defects and read.broken_at is None and not read.root.is_open:
-        violated = violated_keywords(schema, read.root, CompileOptions())
-        if keyword.pointer in {one.pointer for one in violated}:
-            return KeywordFinding(keyword.pointer, keyword.keyword, False, written)
-    return KeywordFinding(keyword.pointer, keyword.keyword, None, reason="unseen")
+    finding = KeywordFinding(tried.pointer, tried.name, None)
+    if not tried.violating:
+        return replace(finding, reason=_untried(tried))
+    held = 0
+    for text in tried.violating[:_MOST_TRIES]:
+        prompt = COPY_EXACTLY.format(text=text)
+        answer = check.ask(way, constraint, prompt=prompt, most_tokens=_MOST_TOKENS)
+        if answer.case is None:
+            raise RefusedSchemaError("errors.diagnosis.schema_refused", message=answer.message)
+        written = _text_of(answer)
+        if not answer.case.status and is_violation(answer.case, text):
+            return replace(finding, enforced=False, counterexample=written)
+        held += _text_of(check.ask(way, None, prompt=prompt, most_tokens=_MOST_TOKENS)).strip() == text.strip()
+    return replace(finding, held=held, reason="held" if held else "unseen")
 
 
-def _untried(keyword: SchemaKeyword, tried: tuple[str, ...] | None) -> KeywordFinding:
-    """Return the finding of a keyword for which there is no text."""
-    reason = "no_text" if tried is None else "implied"
-    return KeywordFinding(keyword.pointer, keyword.keyword, None, reason=reason)
+def violates_keyword(schema: Any, pointer: str) -> IsViolation:
+    """Return a function that decides whether a whole answer violates a keyword of a schema."""
+
+    def is_violation(case: FailureCase, _text: str) -> bool:
+        read = read_output((case.output or b"").decode("utf-8", "replace"))
+        if read.root is None or read.defects or read.broken_at is not None or read.root.is_open:
+            return False
+        return pointer in {one.pointer for one in violated_keywords(schema, read.root, CompileOptions())}
+
+    return is_violation
+
+
+def violates_rule(grammar: CompiledGrammar, tried: TriedConstraint) -> IsViolation:
+    """Return a function that decides whether a whole answer violates a rule: an illegal text that was asked for.
+
+    Args:
+        grammar: the grammar.
+        tried: the rule; a regex is violated by any illegal text.
+    """
+
+    def is_violation(case: FailureCase, text: str) -> bool:
+        written = case.output or b""
+        is_meant = not tried.name or written.decode("utf-8", "replace").strip() == text.strip()
+        return is_meant and case.finish is FinishReason.STOP and not grammar.fullmatch(written)
+
+    return is_violation
+
+
+def _untried(tried: TriedConstraint) -> str:
+    """Return why there is no text that violates a keyword or a rule."""
+    return "no_text" if tried.violating is None else "implied"
+
+
+def _text_of(answer: AskedAnswer) -> str:
+    return "" if answer.case is None else (answer.case.output or b"").decode("utf-8", "replace")
 
 
 def _is_same(text: str, other: str) -> bool:

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
-from engine.compile import compile_grammar
+from engine.compile import CompiledGrammar, compile_grammar
 from engine.diagnosis.case import FinishReason, RequestConstraint
 from engine.diagnosis.server_probe.asking import AskingWay, RefusedSchemaError, TextJudge, asking_of
 from engine.diagnosis.server_probe.constructs import CONSTRUCTS, constructs_of
-from engine.diagnosis.server_probe.keyword_check import check_construct, decide_keyword, try_keyword
+from engine.diagnosis.server_probe.keyword_check import (
+    IsViolation,
+    check_construct,
+    decide_keyword,
+    try_keyword,
+    violates_keyword,
+    violates_rule,
+)
 from engine.diagnosis.server_probe.report import KeywordFinding, ProbeReport, WayFinding, WayState
-from engine.diagnosis.server_probe.violating_texts import ViolatingTexts, keywords_of
+from engine.diagnosis.server_probe.violating_texts import TriedConstraint, ViolatingTexts, keywords_of, tried_rules
 from engine.diagnosis.server_probe.vocabulary_check import compare_vocabularies, server_vocabulary
 from engine.diagnosis.server_probe.way_check import WayCheck
+from engine.export import to_gbnf
 from engine.peers.run_masks import form_of
 from engine.servers import KINDS, ServerClient, identify
 from engine.servers.grammar_form import GrammarForm
-from engine.source import CancelToken, EngineError
+from engine.source import CancelToken, EngineError, GrammarError, LimitExceededError
 from engine.vocabulary import Vocabulary
 
 Show = Callable[[ProbeReport], None]
@@ -72,8 +81,7 @@ class _Probe:
         self._check = WayCheck(client, self._identity)
         kind = self._identity.kind
         self._asking = asking_of(kind)
-        make_judge = self._asking.text_judge
-        self._judge = None if make_judge is None else make_judge(client, self._identity.model)
+        self._judges = {form: make(client, self._identity.model) for form, make in self._asking.text_judges.items()}
         names = [way.name for way in self._asking.ways]
         for name in ways:
             if name not in names:
@@ -90,9 +98,10 @@ class _Probe:
         )
 
     def run(self, grammar: RequestConstraint | None, tokenizer: Vocabulary | None) -> ProbeReport:
+        compiled = None
         if grammar is not None:
-            checked = compile_grammar(grammar.notation, grammar.text, grammar.options, cancel=self._cancel)
-            relevant = constructs_of(json.loads(grammar.text)) if checked.describes_json else frozenset[str]()
+            compiled = compile_grammar(grammar.notation, grammar.text, grammar.options, cancel=self._cancel)
+            relevant = constructs_of(json.loads(grammar.text)) if compiled.describes_json else frozenset[str]()
             self._report = replace(self._report, relevant=relevant)
         for way in self._ways:
             self._progress("progress.asking_ways", len(self._report.ways), len(self._ways))
@@ -103,8 +112,8 @@ class _Probe:
         stops = None if known is None else tuple(sorted(known.eos_ids))
         self._grow(vocabulary=compare_vocabularies(known, tokenizer), stops=stops)
         self._check_constructs()
-        if grammar is not None:
-            self._check_grammar(grammar)
+        if grammar is not None and compiled is not None:
+            self._check_grammar(grammar, compiled)
         self._grow(is_complete=True)
         return self._report
 
@@ -118,45 +127,78 @@ class _Probe:
             found = check_construct(construct, way, self._check, self._judge_of(way))
             self._grow(constructs=(*self._report.constructs, found))
 
-    def _check_grammar(self, grammar: RequestConstraint) -> None:
-        """Check the keywords of a schema, or one answer to another grammar."""
-        form = form_of(grammar.notation)
+    def _check_grammar(self, grammar: RequestConstraint, compiled: CompiledGrammar) -> None:
+        """Check the keywords of a schema, or the rules of another grammar.
+
+        A server that reads no regular expressions gets the rules to which a regex converts.
+        """
+        form, text = form_of(grammar.notation), grammar.text
         ways = self._ways_in_force(form)
-        if form is not GrammarForm.JSON_SCHEMA:
-            if ways:
-                self._grow_by_refusal(lambda: self._grow(keywords=(self._answer_to(grammar, ways[0]),)))
-            return
+        if not ways and form is GrammarForm.REGEX and (ways := self._ways_in_force(GrammarForm.GRAMMAR)):
+            try:
+                text = to_gbnf(compiled, cancel=self._cancel).text
+            except (GrammarError, LimitExceededError):
+                return
+        if form is GrammarForm.JSON_SCHEMA:
+            self._grow(keywords=())
+            self._grow_by_refusal(lambda: self._check_keywords(grammar, ways))
+        elif ways:
+            self._grow(keywords=())
+            self._grow_by_refusal(lambda: self._check_rules(compiled, text, ways))
+
+    def _check_keywords(self, grammar: RequestConstraint, ways: Sequence[AskingWay]) -> None:
+        """Check the keywords of a schema in a way that is in force."""
+        schema = json.loads(grammar.text)
+        keywords = keywords_of(schema)
         if not ways:
-            keywords = keywords_of(json.loads(grammar.text))
             found = (KeywordFinding(one.pointer, one.keyword, None, reason="not_in_force") for one in keywords)
             self._grow(keywords=tuple(found))
             return
-        self._grow(keywords=())
-        self._grow_by_refusal(lambda: self._check_keywords(grammar, ways[0]))
-
-    def _check_keywords(self, grammar: RequestConstraint, way: AskingWay) -> None:
-        judge, schema = self._judge_of(way), json.loads(grammar.text)
-        texts = ViolatingTexts(grammar.text, grammar.options, self._cancel)
-        keywords = keywords_of(schema)
+        texts, judge = ViolatingTexts(grammar.text, grammar.options, self._cancel), self._judge_of(ways[0])
         for number, one in enumerate(keywords):
             self._progress("progress.trying_keywords", number, len(keywords))
-            if judge is not None:
-                found = decide_keyword(schema, one, texts, judge)
-            else:
-                found = try_keyword(schema, one, texts, way, self._check)
-            self._grow(keywords=(*(self._report.keywords or ()), found))
+            tried = TriedConstraint(one.pointer, one.keyword, texts.of(one), texts.legal)
+            is_violation = violates_keyword(schema, one.pointer)
+            self._grow_by_keyword(schema, tried, ways[0], judge, is_violation)
 
-    def _answer_to(self, grammar: RequestConstraint, way: AskingWay) -> KeywordFinding:
-        """Return whether an answer under a grammar of rules, or a regex, is in its language."""
-        language = compile_grammar(grammar.notation, grammar.text, grammar.options, cancel=self._cancel)
-        answer = self._check.ask(way, grammar.text)
+    def _check_rules(self, compiled: CompiledGrammar, text: str, ways: Sequence[AskingWay]) -> None:
+        """Check the rules of a grammar, or a regex, in the way whose mask decides texts, or in the first in force."""
+        way = next((one for one in ways if self._judge_of(one) is not None), ways[0])
+        judge = self._judge_of(way)
+        if judge is None and compiled.has_named_rules:
+            self._grow(keywords=(self._answer_to(compiled, text, way),))
+        try:
+            rules = tried_rules(compiled, self._cancel)
+        except LimitExceededError:
+            return
+        for number, tried in enumerate(rules):
+            self._progress("progress.trying_rules", number, len(rules))
+            self._grow_by_keyword(text, tried, way, judge, violates_rule(compiled, tried))
+
+    def _grow_by_keyword(
+        self,
+        constraint: Any,
+        tried: TriedConstraint,
+        way: AskingWay,
+        judge: TextJudge | None,
+        is_violation: IsViolation,
+    ) -> None:
+        if judge is not None:
+            found = decide_keyword(constraint, tried, judge)
+        else:
+            found = try_keyword(constraint, tried, way, self._check, is_violation)
+        self._grow(keywords=(*(self._report.keywords or ()), found))
+
+    def _answer_to(self, compiled: CompiledGrammar, text: str, way: AskingWay) -> KeywordFinding:
+        """Return whether an answer under a grammar of rules is in its language."""
+        answer = self._check.ask(way, text)
         if answer.case is None:
             raise RefusedSchemaError("errors.diagnosis.schema_refused", message=answer.message)
         written = answer.case.output or b""
         is_whole = answer.case.finish is FinishReason.STOP and not answer.case.status
-        is_wrong = is_whole and not language.fullmatch(written)
-        text = written.decode("utf-8", "replace") if is_wrong else ""
-        return KeywordFinding("", "grammar", False if is_wrong else None, text, reason="" if is_wrong else "unseen")
+        is_wrong = is_whole and not compiled.fullmatch(written)
+        shown = written.decode("utf-8", "replace") if is_wrong else ""
+        return KeywordFinding("", "grammar", False if is_wrong else None, shown, reason="" if is_wrong else "unseen")
 
     def _grow_by_refusal(self, work: Callable[[], None]) -> None:
         """Do work on the user's grammar; a refusal of it is a part of the report."""
@@ -172,7 +214,7 @@ class _Probe:
 
     def _judge_of(self, way: AskingWay) -> TextJudge | None:
         """Return the judge of texts of a way; None if there is none, or it cannot be relied on."""
-        judge = self._judge
+        judge = self._judges.get(way.form)
         return judge if judge is not None and judge.way == way.name and judge.is_available else None
 
     def _progress(self, what: str, done: int, total: int) -> None:

@@ -8,6 +8,7 @@ from datetime import date
 from engine.diagnosis.server_probe.asking import RefusedSchemaError, asking_of
 from engine.peers.keyword_probes import KeywordProbe, instances_of, judged_row, refused_row
 from engine.servers import KINDS, ServerClient, ServerError, identify
+from engine.servers.grammar_form import GrammarForm
 from engine.source import CancelToken
 from engine.targets import ProbedKeyword
 
@@ -31,7 +32,8 @@ def probe_server_keywords(
     with client.cancelled_by(cancel):
         identity = identify(client)
         asking = asking_of(identity.kind)
-        judge = None if asking.text_judge is None else asking.text_judge(client, identity.model)
+        make_judge = asking.text_judges.get(GrammarForm.JSON_SCHEMA)
+        judge = None if make_judge is None else make_judge(client, identity.model)
         if judge is None or not judge.is_available:
             raise ServerError("errors.diagnosis.no_text_judge", title=KINDS[identity.kind].title)
         day = today or date.today().isoformat()  # noqa: DTZ011 - the user's day

@@ -104,15 +104,16 @@ class ConstructFinding:
 
 @dataclass(frozen=True, slots=True)
 class KeywordFinding:
-    """Whether a keyword of the user's schema is enforced.
+    """Whether a keyword of the user's schema, or a rule of the user's grammar, is enforced.
 
     Attributes:
-        pointer: its place in the schema.
-        keyword: its name.
+        pointer: its place in the schema; empty for a rule.
+        keyword: its name; empty for a regex.
         enforced: False if the server allows a text that violates it; True if its mask excludes the texts that were
             tried; None if that is not known.
         counterexample: a text that violates it alone, and that the server allows or wrote; empty if there is none.
         reason: why it is not known; a name of the catalogue.
+        held: in how many tries the model wrote a violating text without the constraint and none with it.
     """
 
     pointer: str
@@ -120,10 +121,25 @@ class KeywordFinding:
     enforced: bool | None
     counterexample: str = ""
     reason: str = ""
+    held: int = 0
+
+    @property
+    def name(self) -> str:
+        """Return its place, or the name of a rule."""
+        return self.pointer or self.keyword or catalogue_text("probe.keyword.fragment.regex")
+
+    @property
+    def state(self) -> str:
+        """Return its state: `enforced`, `dropped`, `held` or `unknown`."""
+        if self.held:
+            return "held"
+        return {True: "enforced", False: "dropped", None: "unknown"}[self.enforced]
 
     @property
     def note(self) -> str:
         """Return a sentence about it."""
+        if self.held:
+            return catalogue_text("probe.keyword.held", count=self.held)
         if self.reason:
             return catalogue_text(f"probe.keyword.{self.reason}")
         state = "enforced" if self.enforced else "dropped"
@@ -168,7 +184,7 @@ class ProbeReport:
         template: the beginning of its chat template; empty if it does not say.
         ways: the ways of asking.
         constructs: constructs that engines often do not support.
-        keywords: the keywords of the user's schema; None if there is none.
+        keywords: the keywords of the user's schema, or the rules of the user's grammar; None if there is none.
         grammar_error: the server's message if it refuses the user's grammar; empty if it does not.
         relevant: the constructs that the user's grammar has; None without a grammar, when all of them count.
         stops: the ids of the tokens that end an output; None if unknown.
@@ -212,7 +228,7 @@ class ProbeReport:
                 catalogue_text("probe.fault.fragment.late", name=quoted(late[0].name), text=shown(late[0].text))
             )
         if dropped := [one for one in self.keywords or () if one.enforced is False]:
-            names = names_listed(tuple(dict.fromkeys(one.keyword for one in dropped)))
+            names = names_listed(tuple(dict.fromkeys(one.keyword or one.name for one in dropped)))
             found.append(
                 catalogue_text("probe.fault.fragment.keywords", names=names, text=shown(dropped[0].counterexample))
             )
@@ -284,6 +300,7 @@ class ProbeReport:
                     "keyword": one.keyword,
                     "enforced": one.enforced,
                     "counterexample": one.counterexample or None,
+                    "held": one.held,
                 }
                 for one in self.keywords or ()
             ],

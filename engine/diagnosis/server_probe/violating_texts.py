@@ -1,8 +1,10 @@
-"""Texts that violate one keyword of a schema and nothing else.
+"""Texts that violate one keyword of a schema, or one rule of a grammar, and nothing else.
 
 The schema without the keyword has other texts, and those that the schema itself does not have violate the keyword
-alone. The shortest one is found by a comparison of the two languages, so there is none if the comparison is exact and
-finds none: other keywords imply this one.
+alone. They are drawn at random. If none is, the shortest one is found by a comparison of the two languages, which takes
+ten times as long; there is none if the comparison is exact and finds none: other keywords imply this one.
+
+A text that violates a rule is the shortest one that uses it, in which the part of the rule is changed by a character.
 
 Rejected: mutants of legal texts that are judged keyword by keyword. Most violate several, and a bound between two other
 bounds is rarely met.
@@ -18,11 +20,13 @@ from typing import Any, Final
 from engine.analysis.equivalence import compare_languages
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.diagnosis.failures.schema_check import COMPOSITE, DETAILS, parts_of, resolve_pointer
-from engine.diagnosis.test_strings.suggestions import random_texts, shortest_text
+from engine.diagnosis.test_strings.coverage import automata_of
+from engine.diagnosis.test_strings.suggestions import ShortestWitnesses, near_misses, random_texts, shortest_text
 from engine.source import CancelToken, GrammarError, LimitExceededError
 from engine.source.json_pointer import unescape_step
 
 _EFFORT: Final = 5_000
+_MOST_STATES: Final = 20_000
 _DRAWN: Final = 12
 _MOST: Final = 4
 _LONGEST: Final = 80
@@ -48,6 +52,23 @@ class SchemaKeyword:
 
     pointer: str
     keyword: str
+
+
+@dataclass(frozen=True, slots=True)
+class TriedConstraint:
+    """A keyword or a rule, with the texts that show whether it is in force.
+
+    Attributes:
+        pointer: the place of the keyword; empty for a rule.
+        name: the name of the keyword or the rule; empty for a regex.
+        violating: texts that violate it alone; none if other constraints imply it, None if unknown.
+        legal: a legal text beside them; empty if there is none.
+    """
+
+    pointer: str
+    name: str
+    violating: tuple[str, ...] | None
+    legal: str
 
 
 def keywords_of(schema: Any) -> tuple[SchemaKeyword, ...]:
@@ -93,7 +114,7 @@ class ViolatingTexts:
         self.legal = next((one.text for one in shortest_text(grammar, cancel)), "")
 
     def of(self, keyword: SchemaKeyword) -> tuple[str, ...] | None:
-        """Return texts that violate a keyword alone, the shortest first; none if others imply it, None if unknown.
+        """Return texts that violate a keyword alone, shorter ones first; none if others imply it, None if unknown.
 
         Raises:
             CancelledError: the work was cancelled.
@@ -105,15 +126,41 @@ class ViolatingTexts:
         del holder[keyword.keyword]
         try:
             wider, schema = self._compiled(json.dumps(relaxed)), self._compiled(self._text)
-            compared = compare_languages(wider, schema, effort=_EFFORT, cancel=self._cancel)
             drawn = random_texts(wider, _DRAWN, 0, self._cancel, longest=_LONGEST)
             others = [one.text for one in drawn if not schema.fullmatch(one.text)]
+            if others:
+                return tuple(sorted(others, key=lambda one: (len(one), one))[:_MOST])
+            compared = compare_languages(wider, schema, effort=_EFFORT, cancel=self._cancel)
         except (GrammarError, LimitExceededError):
             return None
-        if compared.only_first is None and not others:
+        if compared.only_first is None:
             return () if compared.is_exact else None
-        shortest = [] if compared.only_first is None else [compared.only_first.decode("utf-8", "replace")]
-        return tuple(dict.fromkeys([*shortest, *sorted(others, key=lambda one: (len(one), one))]))[:_MOST]
+        return (compared.only_first.decode("utf-8", "replace"),)
 
     def _compiled(self, schema: str) -> CompiledGrammar:
         return compile_grammar("json_schema", schema, self._options, cancel=self._cancel)
+
+
+def tried_rules(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[TriedConstraint, ...]:
+    """Return the rules of a grammar that a text can use, with texts that violate them; a regex is one rule.
+
+    Args:
+        grammar: the grammar.
+        cancel: cancels the work.
+
+    Raises:
+        LimitExceededError: the automaton of a rule is too large.
+        CancelledError: the work was cancelled.
+    """
+    automata = automata_of(grammar, _MOST_STATES, cancel=cancel)
+    witnesses, found = ShortestWitnesses(automata), []
+    for number, rule in enumerate(automata.rules):
+        cancel.check()
+        parts = witnesses.parts_of(number)
+        if parts is None:
+            found.append(TriedConstraint("", rule.name, None, ""))
+            continue
+        before, inner, behind = (part.decode("utf-8", "replace") for part in parts)
+        broken = [one.text for one in near_misses(grammar, [inner], before=before, behind=behind)]
+        found.append(TriedConstraint("", rule.name, tuple(broken[:_MOST]) or None, before + inner + behind))
+    return tuple(found)

@@ -100,12 +100,21 @@ def texts_of_rules(
     return tuple(made.values())
 
 
-def near_misses(grammar: CompiledGrammar, texts: Iterable[str]) -> tuple[Suggestion, ...]:
-    """Return texts that nearly match: matching texts with one change."""
+def near_misses(
+    grammar: CompiledGrammar, texts: Iterable[str], *, before: str = "", behind: str = ""
+) -> tuple[Suggestion, ...]:
+    """Return texts that nearly match: matching texts with one change.
+
+    Args:
+        grammar: the grammar.
+        texts: the texts, or the parts of them to change.
+        before: the text before each part.
+        behind: the text behind each part.
+    """
     found: dict[str, Suggestion] = {}
     kinds: dict[str, int] = {}
     for text in texts:
-        for changed, why in _changes(text):
+        for changed, why in ((f"{before}{one}{behind}", why) for one, why in _changes(text)):
             if changed in found or kinds.get(why, 0) >= 2 or len(found) >= MOST_NEAR_MISSES:
                 continue
             for made in _kept(grammar, SuggestionKind.NEAR_MISS, [(changed.encode(), why)], accepts=False):
@@ -235,8 +244,13 @@ class ShortestWitnesses:
 
     def through_rule(self, rule: int) -> bytes | None:
         """Return the shortest text that uses a rule."""
+        found = self.parts_of(rule)
+        return None if found is None else b"".join(found)
+
+    def parts_of(self, rule: int) -> tuple[bytes, bytes, bytes] | None:
+        """Return the shortest text that uses a rule, in three parts: before the rule, its own, and behind it."""
         inner, around = self._yields[rule], self._around[rule]
-        return None if inner is None or around is None else around[0] + inner + around[1]
+        return None if inner is None or around is None else (around[0], inner, around[1])
 
     def through_edge(self, key: EdgeKey) -> bytes | None:
         """Return the shortest text that uses an edge."""

@@ -15,7 +15,7 @@ from engine.diagnosis.server_probe.asking import (
     chat_ways,
     template_switch,
 )
-from engine.diagnosis.server_probe.llama_text_judge import LlamaTextJudge
+from engine.diagnosis.server_probe.llama_text_judge import LlamaRuleJudge, LlamaTextJudge
 from engine.servers.grammar_form import GrammarForm
 
 
@@ -37,5 +37,5 @@ ASKING = Asking(
     ),
     ("structured_outputs",),
     "llama.cpp",
-    LlamaTextJudge,
+    {GrammarForm.JSON_SCHEMA: LlamaTextJudge, GrammarForm.GRAMMAR: LlamaRuleJudge},
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from doubles_chat import ChatDouble
@@ -11,11 +12,14 @@ from server_double import served
 
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.case import RequestConstraint
+from engine.diagnosis.server_probe.asking import asking_of
 from engine.diagnosis.server_probe.constructs import CONSTRUCTS, constructs_of
+from engine.diagnosis.server_probe.keyword_check import decide_keyword
 from engine.diagnosis.server_probe.probe import probe_server
 from engine.diagnosis.server_probe.report import ConstructState, MaskState, WayState
-from engine.diagnosis.server_probe.violating_texts import ViolatingTexts, keywords_of
+from engine.diagnosis.server_probe.violating_texts import ViolatingTexts, keywords_of, tried_rules
 from engine.servers import ServerClient
+from engine.servers.grammar_form import GrammarForm
 from engine.source import CancelToken
 
 SCHEMA = {
@@ -219,15 +223,134 @@ def test_constructs_are_found_in_a_schema():
     assert constructs_of({"pattern": r"\\b", "$ref": "#/$defs/a", "$defs": {"a": {}}}) == frozenset()
 
 
-def test_a_regex_is_checked_by_the_answer_to_it():
-    for obeys, enforced in ((True, None), (False, False)):
+RULES = """root ::= "{" item ("," item)* "}"
+item ::= "\\"" name "\\":" num
+name ::= [a-z]{1,9}
+num ::= "-"? [0-9]+
+"""
+
+
+@pytest.mark.parametrize("text", [RULES, 'root ::= ("ä" | "日本")+ end?\nend ::= "🦙"', 'root ::= "a"* b*\nb ::= "b"'])
+def test_each_text_changes_the_part_of_its_rule_and_is_illegal(text):
+    grammar = compile_grammar("gbnf", text)
+    rules = tried_rules(grammar, CancelToken())
+    assert {one.name for one in rules} == {line.split()[0] for line in text.splitlines()}
+    for rule in rules:
+        assert grammar.fullmatch(rule.legal)
+        assert rule.violating
+        assert not any(grammar.fullmatch(one) for one in rule.violating)
+
+
+def test_a_rule_that_any_text_fits_has_none_and_one_that_no_text_uses_is_unknown():
+    rules = tried_rules(compile_grammar("gbnf", "root ::= any\nany ::= [^x]*"), CancelToken())
+    assert all("x" in text for rule in rules for text in rule.violating or ())
+    (only,) = tried_rules(compile_grammar("regex", "(?s:.*)"), CancelToken())
+    assert (only.name, only.violating) == ("", None)
+
+
+def test_the_rules_of_a_grammar_are_in_force_on_a_real_server(llama_server):
+    with connect(llama_server) as client:
+        report = probe_server(client, grammar=RequestConstraint("gbnf", RULES))
+    assert {one.keyword: one.enforced for one in report.keywords} == dict.fromkeys(
+        ("root", "item", "name", "num"), True
+    )
+    assert {one.pointer for one in report.keywords} == {""}
+
+
+def test_a_regex_is_in_force_as_the_rules_to_which_it_converts(llama_server):
+    with connect(llama_server) as client:
+        report = probe_server(client, ways=["/completion grammar"], grammar=RequestConstraint("regex", "[0-9]{4}(-ä)?"))
+    (found,) = report.keywords
+    assert found.enforced
+    assert found.name
+
+
+def test_a_grammar_of_rules_that_the_server_refuses_is_reported(llama_server):
+    nested = RequestConstraint("gbnf", "root ::= root? [a-z]")
+    with connect(llama_server) as client:
+        report = probe_server(client, ways=["/completion grammar"], grammar=nested)
+    assert report.grammar_error
+    assert report.mask is MaskState.UNKNOWN
+
+
+def test_a_judge_of_rules_decides_texts_as_the_grammar_does(llama_server):
+    grammar = compile_grammar("gbnf", RULES)
+    texts = [
+        "",
+        "{",
+        '{"a":1}',
+        '{"a":1}x',
+        '{"abc":-10,"b":0}',
+        '{"A":1}',
+        '{"aaaaaaaaa":1}',
+        '{"aaaaaaaaaa":1}',
+        '{"ä":1}',
+    ]
+    with connect(llama_server) as client:
+        judge = asking_of("llama-server").text_judges[GrammarForm.GRAMMAR](client, "")
+        assert judge.is_available
+        assert [judge.allows(RULES, text) for text in texts] == [grammar.fullmatch(text) for text in texts]
+
+
+class LooseJudge:
+    """A server on which a rule of `RULES` allows any printable text."""
+
+    way, is_available = "grammar", True
+
+    def __init__(self, rule):
+        lines = [line for line in RULES.splitlines() if not line.startswith(f"{rule} ")]
+        self._grammar = compile_grammar("gbnf", "\n".join([*lines, f"{rule} ::= [ -~]*"]))
+
+    def allows(self, _constraint, text):
+        return self._grammar.fullmatch(text)
+
+
+@pytest.mark.parametrize("rule", ["name", "num"])
+def test_a_rule_that_is_not_in_force_has_a_counterexample(rule):
+    grammar = compile_grammar("gbnf", RULES)
+    found = {one.name: decide_keyword(RULES, one, LooseJudge(rule)) for one in tried_rules(grammar, CancelToken())}
+    assert found[rule].enforced is False
+    assert not grammar.fullmatch(found[rule].counterexample)
+    assert found[rule].state == "dropped"
+
+
+def test_a_regex_is_tried_by_texts_that_the_model_is_told_to_write():
+    for obeys in (True, False):
         double = ChatDouble(obeys=lambda r, obeys=obeys: obeys or "[0-9]" not in json.dumps(r.body))
         with served(double) as server, ServerClient(server.address) as client:
             grammar = RequestConstraint("regex", "[0-9]{4}")
             report = probe_server(client, ways=["structured_outputs.regex"], grammar=grammar)
         (found,) = report.keywords
-        assert found.enforced is enforced
-        assert found.counterexample == ("" if obeys else "hello")
+        assert found.enforced is (None if obeys else False)
+        assert bool(found.counterexample) is not obeys
+        assert bool(found.held) is obeys
+        assert found.note
+
+
+def test_rules_on_a_server_without_a_judge_are_tried_and_never_called_enforced():
+    def answers(request):
+        loose = request.body and '"num ::=' not in json.dumps(request.body) and "{1,9}" in json.dumps(request.body)
+        return ChatDouble(obeys=lambda _: not loose)(request)
+
+    for double, enforced in ((ChatDouble(), {None}), (answers, {False})):
+        with served(double) as server, ServerClient(server.address) as client:
+            grammar = RequestConstraint("gbnf", RULES)
+            report = probe_server(client, ways=["structured_outputs.grammar"], grammar=grammar)
+        found = {one.keyword: one for one in report.keywords}
+        assert set(found) == {"grammar", "root", "item", "name", "num"}
+        assert {one.enforced for one in found.values()} == enforced
+
+
+def test_a_model_that_does_not_do_what_it_is_told_is_no_try():
+    deaf = ChatDouble(always="hello")
+
+    def answers(request):
+        body = {**request.body, "messages": [{"role": "user", "content": "x"}]} if request.body else request.body
+        return deaf(replace(request, body=body))
+
+    with served(answers) as server, ServerClient(server.address) as client:
+        report = probe_server(client, ways=["structured_outputs.json"], grammar=asked())
+    assert {(one.enforced, one.held) for one in report.keywords} == {(None, 0)}
 
 
 def test_a_text_that_is_longer_than_the_context_is_not_taken_for_a_refused_one(llama_server):
