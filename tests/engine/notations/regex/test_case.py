@@ -23,7 +23,7 @@ def characters(pattern: str) -> CharSet:
 
 
 def as_in_re(pattern: str) -> CharSet:
-    """The set of all code points that the running interpreter's `re` matches, as the runs that it finds in all of them."""
+    """The set of all code points that the running interpreter's `re` matches, from the runs that it finds."""
     return CharSet.of((found.start(), found.end() - 1) for found in re.finditer(pattern + "+", ALL))
 
 
