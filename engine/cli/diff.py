@@ -35,6 +35,7 @@ from engine.diagnosis.differences import (
     Difference,
     DifferenceReport,
     DiffVerdict,
+    Parting,
     PeerEngine,
     WalkOptions,
     cause_sentence,
@@ -49,13 +50,14 @@ from engine.peers.bench import vocabulary_with_end
 from engine.servers import ServerClient
 from engine.servers.client import is_remote, is_server_address
 from engine.servers.keys import KEY_VARIABLE, key_of
-from engine.source import CancelToken, SourceText
+from engine.source import CancelToken, SourceText, TimeUpError
 from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 from engine.vocabulary.visible import visible
 
 _MOST_SHOWN: Final = 12
 _MOST_TOKENS: Final = 16  # of a prefix
+_EXIT_CODES: Final = {DiffVerdict.EQUAL: ExitCode.SUCCESS, DiffVerdict.UNKNOWN: ExitCode.UNKNOWN}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -74,25 +76,53 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare two engines, or two grammars; return 1 if they differ, or one refuses the grammar."""
+    """Compare two engines, or two grammars; return 1 if they differ or one refuses, 4 if nothing is known."""
     if arguments.other_grammar_file is not None:
         return compare_grammars(arguments, read_grammar(arguments))
     names = _names_of_engines(arguments)
     source = read_grammar(arguments)
     options = _options(arguments, [PEERS[name] for name in names if name in PEERS])
     compile_grammar(arguments.notation, source, options)  # reports its errors as other commands do
-    with ProgressLine() as cancel, ExitStack() as stack:
-        constraint = RequestConstraint(arguments.notation, source.text, options)
-        first, second, vocabulary = _engines(names, arguments, constraint, stack, cancel)
-        texts = tuple(text.encode() for text in arguments.text)
-        default = MOST_SERVER_STEPS if any(map(is_server_address, names)) else MOST_STEPS
-        walk = WalkOptions(texts, arguments.seed, arguments.steps or default, arguments.seconds)
-        report = compare_engines((first, second), vocabulary, constraint, walk, cancel)
+    with ProgressLine() as cancel, cancel.within(arguments.seconds), ExitStack() as stack:
+        report, vocabulary = _compared(names, arguments, source.text, options, stack, cancel)
     if arguments.json:
         print_json(_as_data(report, vocabulary, source))
     else:
         print("\n".join(_lines(report, vocabulary)))
-    return ExitCode.SUCCESS if report.verdict is DiffVerdict.EQUAL else ExitCode.NEGATIVE
+    return _EXIT_CODES.get(report.verdict, ExitCode.NEGATIVE)
+
+
+def _compared(
+    names: Sequence[str],
+    arguments: argparse.Namespace,
+    grammar: str,
+    options: CompileOptions,
+    stack: ExitStack,
+    cancel: CancelToken,
+) -> tuple[DifferenceReport, Vocabulary]:
+    """Return the comparison and the vocabulary of the masks; a time limit may end it before the first masks.
+
+    Args:
+        names: the names or addresses of the engines.
+        arguments: the arguments of the command line.
+        grammar: the grammar.
+        options: the options of Turnstile's compiles.
+        stack: ends the engines.
+        cancel: cancels the work.
+    """
+    constraint = RequestConstraint(arguments.notation, grammar, options)
+    texts = tuple(text.encode() for text in arguments.text)
+    default = MOST_SERVER_STEPS if any(map(is_server_address, names)) else MOST_STEPS
+    walk = WalkOptions(texts, arguments.seed, arguments.steps or default, arguments.seconds)
+    try:
+        first, second, vocabulary = _engines(names, arguments, constraint, stack, cancel)
+
+        def show(parting: Parting) -> None:
+            print_note(catalogue_text("cli.diff.first", where=after_text(visible(parting.data))))
+
+        return compare_engines((first, second), vocabulary, constraint, walk, cancel, show), vocabulary
+    except TimeUpError:
+        return DifferenceReport(((names[0], ""), (names[1], "")), is_cut_by_time=True), BYTES
 
 
 def _names_of_engines(arguments: argparse.Namespace) -> list[str]:
@@ -135,7 +165,9 @@ def _engines(
                 print_note(catalogue_text("cli.message.remote", address=name))
             key = key_of(name, variable=arguments.key_env)
             client = stack.enter_context(ServerClient(name, key=key, cancel=cancel))
-            servers[index] = AttachedEngine(client, constraint.notation, vocabulary)
+            servers[index] = AttachedEngine(
+                client, constraint.notation, vocabulary, options=constraint.options, cancel=cancel
+            )
             servers[index].require_mask(constraint.text)
             vocabulary = servers[index].vocabulary
     shared = BYTES if vocabulary is None else vocabulary_with_end(vocabulary)

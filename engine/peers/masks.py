@@ -7,7 +7,7 @@ equal masks of an answer are one object and are sent once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -46,7 +46,8 @@ class FollowedText:
     """How an engine reads a text.
 
     Attributes:
-        masks: the mask before the first token, and after each token that it accepts; those before `failure`.
+        masks: the mask before the first token, and after each token that it accepts; those before `failure`. One
+            without bytes is unknown.
         failure: the error after the last of these masks; empty if there is none.
         is_cut: whether it is unknown how the engine reads on after these masks.
     """
@@ -59,6 +60,11 @@ class FollowedText:
     def reached(self) -> int:
         """Return the number of accepted tokens."""
         return len(self.masks) - 1
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether each mask is known, and how the engine reads on."""
+        return not self.is_cut and all(self.masks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,45 @@ class CompletedText:
     path: tuple[int, ...] | None
 
 
+class Preference:
+    """The tokens that end a text soon: those of a byte that closes something come first, then other legible ones.
+
+    Args:
+        vocabulary: the vocabulary.
+
+    Attributes:
+        groups: the tokens; those of an earlier group are rather taken.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        tokens = {token: token_id for token_id, token in reversed(list(enumerate(vocabulary.tokens))) if token}
+        quote, closing, plain = (
+            [tokens[bytes((byte,))] for byte in some if bytes((byte,)) in tokens] for some in (_QUOTE, _CLOSING, _PLAIN)
+        )
+        self.groups = (quote, *([one] for one in closing if one not in quote), plain)
+        self._outside, self._inside = [*closing, *plain], [*quote, *plain, *closing]
+        self._in_string = tokens.get(_IN_STRING)
+        self._plain = frozenset(plain)
+
+    def among(self, is_allowed: Callable[[int], bool]) -> list[int]:
+        """Return the preferred tokens that a mask allows, the best first.
+
+        Args:
+            is_allowed: whether it allows a token.
+        """
+        is_inside = self._in_string is not None and is_allowed(self._in_string)
+        return [token_id for token_id in (self._inside if is_inside else self._outside) if is_allowed(token_id)]
+
+    def is_as_good(self, token_id: int, best: int) -> bool:
+        """Return whether a token serves as well as the best one.
+
+        Args:
+            token_id: the token.
+            best: the best one.
+        """
+        return token_id == best or (token_id in self._plain and best in self._plain)
+
+
 class MaskReader:
     """Answers the requests in the child process.
 
@@ -110,13 +155,7 @@ class MaskReader:
         self._adapter, self._vocabulary = adapter, vocabulary
         self._eos_id = eos_id_of(vocabulary)
         self._compiled: dict[tuple[str, str], PeerMatcher] = {}
-        tokens = {token: token_id for token_id, token in reversed(list(enumerate(vocabulary.tokens))) if token}
-        closing, plain = (
-            [tokens[bytes((byte,))] for byte in some if bytes((byte,)) in tokens] for some in (_CLOSING, _PLAIN)
-        )
-        self._outside = [*closing, *plain]
-        self._inside = [*([tokens[_QUOTE]] if _QUOTE in tokens else []), *plain, *closing]
-        self._in_string = tokens.get(_IN_STRING)
+        self._preference = Preference(vocabulary)
 
     def follow(self, asked: FollowTexts) -> FollowedTexts:
         """Return the masks along texts; any exception of a compile means that the engine refuses the grammar."""
@@ -153,9 +192,7 @@ class MaskReader:
                 return tuple(path)
             mask = matcher.mask.tobytes()
             visit = visits[mask] = visits.get(mask, -1) + 1
-            is_inside = self._in_string is not None and allows(matcher.mask, self._in_string)
-            preferred = self._inside if is_inside else self._outside
-            choices = [token_id for token_id in preferred if allows(matcher.mask, token_id)]
+            choices = self._preference.among(lambda token_id: allows(matcher.mask, token_id))
             if not choices:
                 choices = np.flatnonzero(unpack_mask(matcher.mask, self._vocabulary.size)).tolist()
             if not choices or not matcher.accept(token_id := choices[visit % len(choices)]):

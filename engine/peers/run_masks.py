@@ -23,7 +23,7 @@ from engine.peers.bench import PeerProcess
 from engine.peers.masks import FollowTexts
 from engine.servers import KINDS, RefusedRequestError, ServerClient, ServerIdentity
 from engine.servers.grammar_form import GrammarForm
-from engine.servers.server_mask import ServerMask, Unread, mask_reader
+from engine.servers.server_mask import ServerMask, ServerMaskReader, Unread, mask_reader
 from engine.source.catalogue import catalogue_text
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class OwnMasks:
 
 
 class ServerMasks:
-    """The masks of a server; for the attributes see `EngineMasks`.
+    """The masks of a server; for other attributes see `EngineMasks`.
 
     Args:
         client: the server.
@@ -142,19 +142,30 @@ class ServerMasks:
         notation: the id of the notation.
         source: the grammar.
         vocabulary: the vocabulary of the runs.
+        reader: what reads the masks of the server over this vocabulary; by default a new one.
+
+    Attributes:
+        reader: the reader.
+        constraint: the fields of its requests that ask for the grammar.
 
     Raises:
         ServerError: servers of this kind show no mask, or do not read the notation.
     """
 
     def __init__(
-        self, client: ServerClient, identity: ServerIdentity, notation: str, source: str, vocabulary: Vocabulary
+        self,
+        client: ServerClient,
+        identity: ServerIdentity,
+        notation: str,
+        source: str,
+        vocabulary: Vocabulary,
+        reader: ServerMaskReader | None = None,
     ) -> None:
         self.name, self.version = KINDS[identity.kind].title, identity.version
         self.cancelled_by, self.close = client.cancelled_by, client.close
         self._vocabulary = vocabulary
-        self._reader = mask_reader(client, identity, vocabulary)
-        self._constraint = self._reader.constraint(form_of(notation), source)
+        self.reader = reader or mask_reader(client, identity, vocabulary)
+        self.constraint = self.reader.constraint(form_of(notation), source)
         self._known: dict[tuple[int, ...], RunMask] = {}
 
     def along(self, ids: Sequence[int], positions: Sequence[int]) -> dict[int, RunMask]:
@@ -166,7 +177,7 @@ class ServerMasks:
                 self._known.clear()
                 missing = list(positions)
             try:
-                read = self._reader.read(self._constraint, ids, missing)
+                read = self.reader.read(self.constraint, ids, missing)
             except RefusedRequestError as error:
                 if error.status in _NO_ANSWER:
                     raise
@@ -174,10 +185,14 @@ class ServerMasks:
             self._known |= {prefixes[position]: self._run_mask(mask) for position, mask in read.items()}
         return {position: self._known[prefix] for position, prefix in prefixes.items()}
 
+    def words_of(self, allowed: Allowed) -> bytes:
+        """Return the mask of some tokens, bool[V], in which what ends an output is that of the vocabulary."""
+        return pack_mask(_with_one_end(allowed, self.reader.end_ids, self._vocabulary)).tobytes()
+
     def _run_mask(self, mask: ServerMask) -> RunMask:
         allowed = np.zeros(self._vocabulary.size, np.bool_)
         allowed[mask.allowed] = True
-        words = pack_mask(_with_one_end(allowed, self._reader.end_ids, self._vocabulary)).tobytes()
+        words = self.words_of(allowed)
         reason = "" if mask.unread is None else catalogue_text(f"masks.fragment.{mask.unread}")
         return RunMask(words, reason, mask.unread)
 

@@ -48,6 +48,34 @@ class ServerMask:
     unread: Unread | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class MaskSketch:
+    """What one short answer tells of a mask.
+
+    Attributes:
+        listed: some ids that it allows, int64[n], ascending; an id that ends the output is among them if it is allowed.
+        count: the number of ids that it allows, with those that end the output; None if that is not known.
+    """
+
+    listed: Ids
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunSketch:
+    """What one short answer tells of the masks along a run.
+
+    Attributes:
+        drawn: the drawn ids: those of the run as far as the server follows it.
+        masks: the mask before each drawn id; None where nothing is known of it.
+        is_left: whether the server masks the id of the run behind those that it follows.
+    """
+
+    drawn: tuple[int, ...]
+    masks: tuple[MaskSketch | None, ...]
+    is_left: bool = False
+
+
 class ServerMaskReader(Protocol):
     """Reads the mask of a server.
 
@@ -79,6 +107,44 @@ class ServerMaskReader(Protocol):
         Raises:
             ServerError: the server refuses the grammar or the run, shows no mask, or has another vocabulary.
             CancelledError: the work was cancelled.
+        """
+        ...
+
+
+@runtime_checkable
+class SketchesMask(Protocol):
+    """A reader that tells of masks without listing them: where a mask allows many tokens, a list of them takes long."""
+
+    def sketch(self, constraint: Mapping[str, Any], ids: Sequence[int]) -> RunSketch:
+        """Return what is known of the masks along a run, and behind it, from one request where that suffices.
+
+        Args:
+            constraint: the fields of a request that ask for the grammar.
+            ids: the tokens of the run, without an end token.
+        """
+        ...
+
+    def allows_exactly(self, constraint: Mapping[str, Any], ids: Sequence[int], allowed: Ids) -> bool:
+        """Return whether the mask behind a run is known to allow some ids and no others, whatever ends the output.
+
+        Args:
+            constraint: the fields of a request that ask for the grammar.
+            ids: the tokens of the run.
+            allowed: the ids.
+        """
+        ...
+
+    def continued(
+        self, constraint: Mapping[str, Any], ids: Sequence[int], preferred: Sequence[Sequence[int]], most: int
+    ) -> RunSketch:
+        """Let the server go on behind a run.
+
+        Args:
+            constraint: the fields of a request that ask for the grammar.
+            ids: the tokens of the run.
+            preferred: groups of tokens, which are listed and drawn before others; those of the first before all. What
+                ends the output precedes them.
+            most: the largest number of further tokens.
         """
         ...
 

@@ -10,7 +10,7 @@ from engine.source.cancel import (
     work_turns,
 )
 from engine.source.diagnostics import diagnostic
-from engine.source.errors import CancelledError, EngineError, InvariantError
+from engine.source.errors import CancelledError, EngineError, InvariantError, TimeUpError
 from engine.source.limits import LimitExceededError, Limits
 from engine.source.similar import similar_words
 from engine.source.text import Diagnostic, GrammarError, Severity, SourceText, Span
@@ -27,6 +27,7 @@ __all__ = [
     "Severity",
     "SourceText",
     "Span",
+    "TimeUpError",
     "check_cancelled",
     "checkpoint",
     "counted_cache",

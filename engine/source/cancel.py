@@ -16,6 +16,7 @@ context variable belongs to its thread.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
@@ -23,7 +24,7 @@ from functools import lru_cache, wraps
 from typing import Final, Generic, ParamSpec, TypeVar, cast
 
 from engine.source.catalogue import catalogue_text
-from engine.source.errors import CancelledError
+from engine.source.errors import CancelledError, TimeUpError
 from engine.source.limits import LimitExceededError
 
 Progress = Callable[[str, int, int | None], None]
@@ -49,6 +50,7 @@ class CancelToken:
         self._what = ""
         self._turns = 0
         self._next_report = TURNS_PER_REPORT
+        self._deadline: float | None = None
 
     def cancel(self) -> None:
         """Request that the work stop at its next check."""
@@ -56,13 +58,34 @@ class CancelToken:
 
     @property
     def is_cancelled(self) -> bool:
-        """Return whether `cancel` was called."""
-        return self._event.is_set()
+        """Return whether `cancel` was called, or the time is up."""
+        return self._event.is_set() or self._is_late
+
+    @property
+    def _is_late(self) -> bool:
+        return self._deadline is not None and time.monotonic() >= self._deadline
 
     def check(self) -> None:
-        """Raise `CancelledError` if the work was cancelled."""
+        """Raise `CancelledError` if the work was cancelled, `TimeUpError` if the time is up."""
         if self._event.is_set():
             raise CancelledError
+        if self._is_late:
+            raise TimeUpError
+
+    @contextmanager
+    def within(self, seconds: float | None) -> Iterator[None]:
+        """Limit the time of the work that is done while the context lasts; an earlier limit stays in force.
+
+        Args:
+            seconds: the limit; None for none.
+        """
+        before = self._deadline
+        if seconds is not None:
+            self._deadline = min(time.monotonic() + seconds, before or float("inf"))
+        try:
+            yield
+        finally:
+            self._deadline = before
 
     def report(self, what: str, done: int, total: int | None = None) -> None:
         """Report progress, then check.

@@ -58,6 +58,10 @@ class CancelledError(EngineError):
         super().__init__("errors.cancelled")
 
 
+class TimeUpError(CancelledError):
+    """The work was cancelled by a time limit."""
+
+
 def _without_call(kind: type[EngineError], key: str) -> EngineError:
     """Create an error whose attributes are set afterwards."""
     return kind.__new__(kind, key)

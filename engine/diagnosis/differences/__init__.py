@@ -4,7 +4,7 @@ from engine.diagnosis.differences.attached import MOST_SERVER_STEPS, AttachedEng
 from engine.diagnosis.differences.comparison import MOST_STEPS, WalkOptions, compare_engines, compare_peers
 from engine.diagnosis.differences.engines import ComparedEngine, PeerEngine, nearest_options
 from engine.diagnosis.differences.sentences import cause_sentence, refusal_sentence, verdict_sentence
-from engine.diagnosis.differences.values import CauseKind, Difference, DifferenceReport, DiffVerdict, Direction
+from engine.diagnosis.differences.values import CauseKind, Difference, DifferenceReport, DiffVerdict, Direction, Parting
 
 __all__ = [
     "MOST_SERVER_STEPS",
@@ -16,6 +16,7 @@ __all__ = [
     "Difference",
     "DifferenceReport",
     "Direction",
+    "Parting",
     "PeerEngine",
     "WalkOptions",
     "cause_sentence",

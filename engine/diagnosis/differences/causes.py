@@ -31,7 +31,7 @@ from engine.diagnosis.failures.tolerant_json import read_output
 from engine.diagnosis.failures.violations import spans_at
 from engine.peers.adapter import GreedyTokenizer, eos_id_of
 from engine.peers.masks import FollowedText
-from engine.source import CancelToken, LimitExceededError, Span
+from engine.source import CancelToken, LimitExceededError, Span, TimeUpError
 from engine.source.json_pointer import unescape_step
 from engine.targets import Effect
 from engine.vocabulary import Vocabulary
@@ -39,7 +39,7 @@ from engine.vocabulary import Vocabulary
 _MOST_SEARCHES: Final = 60
 _MOST_TOKENS: Final = 400  # of a prefix, of which each is explained
 _MOST_TRIED: Final = 6  # prefixes of a cause, for a text that proves it
-_SAMPLE: Final = 24  # texts of an experiment
+_SAMPLE: Final = 12  # texts of an experiment
 _CLOSING: Final = (b"}", b"]", b'"')
 _SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf]")
 _OF_NUMBERS: Final = frozenset(b"%c" % byte for byte in b"-+.eE0123456789")
@@ -86,6 +86,8 @@ class _Group:
     tokens: list[_Token] = field(default_factory=list)
     grammar: CompiledGrammar | None = None
     """The grammar that allows them; None if the cause is another."""
+    text: bytes | None = None
+    """A text that only one engine accepts; None if none was found."""
 
 
 class Explainer:
@@ -113,20 +115,22 @@ class Explainer:
         self._barren = set[tuple[object, ...]]()
         self.unexplained = 0
 
-    def differences(self, partings: Iterable[Parting]) -> list[Difference]:
-        """Return the distinct differences, by kind of cause, each with a text that proves it where one is found."""
+    def differences(self, partings: Sequence[Parting]) -> tuple[list[Difference], bool]:
+        """Return the distinct differences, by kind of cause, each with a text that proves it where one is found.
+
+        Also return whether there was time enough: else some have no text, or no cause.
+        """
         ordered = sorted(partings, key=lambda one: (len(one.data), one.data, one.path))
-        forbidden: list[_Token] = []
-        for number, parting in enumerate(ordered):
-            self._cancel.check()
-            self._cancel.report("progress.explaining", number, len(ordered))
-            if parting.failure:
-                self._add_failure(parting)
-            tokens = [*self._tokens_of(parting, 1, parting.gained), *self._tokens_of(parting, 0, parting.lost)]
-            forbidden += [token for token in tokens if not self._explain(token)]
-        self._explain_forbidden(forbidden)
-        self._confirm()
-        found = [self._proved(group) for group in self._groups.values()]
+        try:
+            self._explain_all(ordered)
+            self._prove_all()
+            self._confirm()
+        except TimeUpError:
+            is_explained = False
+            self._add_unexplained(ordered)
+        else:
+            is_explained = True
+        found = [self._shown(group) for group in self._groups.values()]
         kinds = list(CauseKind)
         return sorted(
             found,
@@ -137,7 +141,27 @@ class Explainer:
                 one.effect is not Effect.DROPS,
                 one.text is None,
             ),
-        )
+        ), is_explained
+
+    def _explain_all(self, partings: Sequence[Parting]) -> None:
+        """Find the cause of each difference."""
+        forbidden: list[_Token] = []
+        for number, parting in enumerate(partings):
+            self._cancel.report("progress.explaining", number, len(partings))
+            if parting.failure:
+                self._add_failure(parting)
+            tokens = [*self._tokens_of(parting, 1, parting.gained), *self._tokens_of(parting, 0, parting.lost)]
+            forbidden += [token for token in tokens if not self._explain(token)]
+        self._explain_forbidden(forbidden)
+
+    def _add_unexplained(self, partings: Iterable[Parting]) -> None:
+        """Add the prefixes to which no cause was assigned before the time was up."""
+        explained = {(token.parting.path, group.looser) for group in self._groups.values() for token in group.tokens}
+        for parting in partings:
+            for looser, ids in enumerate((parting.lost, parting.gained)):
+                if ids and (parting.path, looser) not in explained:
+                    token = next(iter(self._tokens_of(parting, looser, ids)))
+                    self._add(token, Difference(CauseKind.UNEXPLAINED, _direction(looser)))
 
     def _is_strict(self, found: Difference) -> bool:
         """Return whether the engine that departs from the grammar allows less than the other."""
@@ -439,16 +463,18 @@ class Explainer:
 
     def _confirm(self) -> None:
         """Find out for each keyword that is not enforced whether the engine drops it, or all of a keyword around it."""
-        groups, self._groups = self._groups, {}
-        for group in groups.values():
+        confirmed: dict[tuple[object, ...], _Group] = {}
+        for group in self._groups.values():
             found = group.difference
             if found.kind is CauseKind.KEYWORD and group.grammar is not None and len(found.pointers) == 1:
-                found = self._confirmed(group)
+                group.difference = found = self._confirmed(group)
             key = (found.kind, group.looser, found.engine, found.pointers, found.rule, found.spans, found.reason)
-            if key in self._groups:
-                self._groups[key].tokens += group.tokens
+            if key in confirmed:
+                confirmed[key].tokens += group.tokens
+                confirmed[key].text = confirmed[key].text or group.text
             else:
-                self._groups[key] = replace(group, difference=found)
+                confirmed[key] = group
+        self._groups = confirmed
 
     def _confirmed(self, group: _Group) -> Difference:
         found, engine = group.difference, self._engines[group.looser]
@@ -465,7 +491,7 @@ class Explainer:
             before = engine.follow(self._reference.source, sample)
             changed = json.dumps(without_keywords(self._schema, (candidate,)), ensure_ascii=False)
             after = engine.follow(changed, sample)
-            if any(text.is_cut for text in (*before.texts, *after.texts)):
+            if not all(text.is_known for text in (*before.texts, *after.texts)):
                 is_known = False
             elif after == before:
                 return replace(found, pointers=(candidate,), effect=Effect.DROPS)
@@ -473,24 +499,29 @@ class Explainer:
 
     # --- proofs
 
-    def _proved(self, group: _Group) -> Difference:
+    def _shown(self, group: _Group) -> Difference:
         """Return the difference of a group with its first prefix, and a text that only one engine accepts."""
-        tokens = group.tokens
-        first = tokens[0].parting
-        shown = [token.token_id for token in tokens if token.parting is first and token.token_id >= 0]
-        found = replace(
+        first = group.tokens[0].parting
+        shown = [token.token_id for token in group.tokens if token.parting is first and token.token_id >= 0]
+        if group.difference.kind is CauseKind.UNEXPLAINED:
+            shown = list(first.gained if group.looser == 1 else first.lost)
+        return replace(
             group.difference,
             prefix=first.data,
             gained=tuple(shown) if group.looser == 1 else (),
             lost=tuple(shown) if group.looser == 0 else (),
-            prefixes=len({token.parting.path for token in tokens}),
+            prefixes=len({token.parting.path for token in group.tokens}),
             spans=group.difference.spans or self._spans(group.difference.pointers),
+            text=group.text,
+            accepted_by="" if group.text is None else self._engines[group.looser].name,
         )
-        for token in _spread(tokens):
-            text = self._proof(token, group)
-            if text is not None:
-                return replace(found, text=text, accepted_by=self._engines[group.looser].name)
-        return found
+
+    def _prove_all(self) -> None:
+        """Find a text for each cause that only one engine accepts."""
+        for number, group in enumerate(self._groups.values()):
+            self._cancel.report("progress.explaining", number, len(self._groups))
+            proofs = (self._proof(token, group) for token in _spread(group.tokens))
+            group.text = next((text for text in proofs if text is not None), None)
 
     def _proof(self, token: _Token, group: _Group) -> bytes | None:
         for path in self._complete_texts(token, group):
@@ -498,7 +529,7 @@ class Explainer:
                 engine.follow(self._reference.source, [path]).texts[0]
                 for engine in (self._engines[token.looser], self._engines[1 - token.looser])
             )
-            is_known = not stricter.is_cut
+            is_known = not stricter.is_cut and (stricter.reached < len(path) or bool(stricter.masks[-1]))
             if self._is_accepted(path, looser) and is_known and not self._is_accepted(path, stricter):
                 return b"".join(map(self._tokenizer.token_bytes, path))
         return None
@@ -557,7 +588,8 @@ def _is_next(path: _Ids, text: FollowedText, token_id: int) -> bool:
     """
     if text.failure or text.reached != len(path):
         return False
-    return bool(text.masks[-1][token_id >> 3] >> (token_id & 7) & 1)
+    words = text.masks[-1]
+    return bool(words) and bool(words[token_id >> 3] >> (token_id & 7) & 1)
 
 
 def _direction(looser: int) -> Direction:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice, repeat
 from typing import Final
 
 import numpy as np
@@ -23,12 +23,14 @@ from engine.diagnosis.failures.counterfactual import without_keywords
 from engine.masking.bitmask import unpack_mask
 from engine.peers.adapter import GreedyTokenizer, Peer, eos_id_of
 from engine.peers.masks import FollowedText
-from engine.source import CancelToken
+from engine.source import CancelToken, TimeUpError
 from engine.vocabulary import Vocabulary
 
 MOST_STEPS: Final = 3_000
 """The default for the largest number of steps: texts that are followed, and prefixes at which masks are compared."""
-_BATCH: Final = 24  # texts
+_BATCHES: Final = (4, 8, 16)  # texts: few at first, so that a difference is seen early
+_BATCH: Final = 24
+_OF_WALK: Final = 0.6  # of the time limit, if something is left to be explained
 _MOST_IDLE: Final = 480  # texts without a new prefix, after which the walk has seen what it can
 _NUMBERS: Final = re.compile(r"\d+")  # messages have times and positions
 _Ids = tuple[int, ...]
@@ -42,7 +44,7 @@ class WalkOptions:
         texts: texts to follow first.
         seed: the seed of the others.
         steps: the largest number of steps: texts that are followed, and prefixes at which masks are compared.
-        seconds: the time limit; None for no limit.
+        seconds: the time limit of the comparison; None for no limit.
     """
 
     texts: tuple[bytes, ...] = ()
@@ -57,6 +59,7 @@ def compare_engines(
     constraint: RequestConstraint,
     walk: WalkOptions = WalkOptions(),
     cancel: CancelToken | None = None,
+    show: Callable[[Parting], object] = lambda _parting: None,
 ) -> DifferenceReport:
     """Compare two engines on a grammar.
 
@@ -68,6 +71,7 @@ def compare_engines(
         constraint: the grammar, with the options of the compile by which differences are explained.
         walk: the texts that are followed.
         cancel: cancels the comparison, and receives the number of compared prefixes as progress.
+        show: receives the first prefix with a difference as soon as it is found.
 
     Raises:
         GrammarError: the grammar does not compile.
@@ -82,17 +86,20 @@ def compare_engines(
     if refusals:
         return DifferenceReport(names, refusals=refusals)
     walked = _Walk(engines, vocabulary, reference, cancel)
-    deadline = None if walk.seconds is None else time.monotonic() + walk.seconds
-    walked.run(directed_texts(reference, walk.texts, walk.seed, walked.refused), walk.steps, deadline)
     explainer = Explainer(engines, vocabulary, reference, walked.followed, walk.seed)
-    differences = explainer.differences(walked.partings)
+    with cancel.within(walk.seconds):
+        try:
+            walked.run(directed_texts(reference, walk.texts, walk.seed, walked.refused), walk, show)
+        except TimeUpError:
+            walked.is_cut_by_time = True
+        differences, is_explained = explainer.differences(walked.partings)
     return DifferenceReport(
         names,
         tuple(differences),
         checked=len(walked.compared),
         texts=len(walked.followed),
         unexplained=explainer.unexplained,
-        is_cut_by_time=walked.is_cut_by_time,
+        is_cut_by_time=walked.is_cut_by_time or not is_explained,
     )
 
 
@@ -171,20 +178,25 @@ class _Walk:
         self._idle = 0
         self.is_cut_by_time = False
 
-    def run(self, texts: Iterator[bytes], most_steps: int, deadline: float | None) -> None:
+    def run(self, texts: Iterator[bytes], walk: WalkOptions, show: Callable[[Parting], object]) -> None:
         """Follow texts until there were enough steps."""
-        while self._steps < most_steps and self._idle < _MOST_IDLE:
-            if deadline is not None and time.monotonic() > deadline:
+        sizes = chain(_BATCHES, repeat(_BATCH))
+        end = None if walk.seconds is None else time.monotonic() + _OF_WALK * walk.seconds
+        while self._steps < walk.steps and self._idle < _MOST_IDLE:
+            if self.partings and end is not None and time.monotonic() > end:
                 self.is_cut_by_time = True
                 return
-            spelled = [self._tokenizer.spell(text) for text in islice(texts, _BATCH)]
+            spelled = [self._tokenizer.spell(text) for text in islice(texts, next(sizes))]
             if not spelled:
                 return
+            is_first = not self.partings
             paths = [tuple(ids) for ids in spelled if ids is not None]
             found = [one.follow(self._reference.source, paths).texts for one in self._engines]
             for path, first, second in zip(paths, *found, strict=True):
-                self._compare(path, first, second, most_steps)
-            self._cancel.report("progress.checking", self._steps, most_steps)
+                self._compare(path, first, second, walk.steps)
+            if is_first and self.partings:
+                show(self.partings[0])
+            self._cancel.report("progress.checking", self._steps, walk.steps)
 
     @property
     def _steps(self) -> int:
@@ -198,8 +210,8 @@ class _Walk:
             self.refused.add(b"".join(map(self._tokenizer.token_bytes, path[: reached + 1])))
         for length in range(min(len(first.masks), len(second.masks))):
             prefix = path[:length]
-            if prefix in self.compared:
-                continue
+            if prefix in self.compared or not (first.masks[length] and second.masks[length]):
+                continue  # no bytes: unknown
             if self._steps >= most_steps:
                 return
             self.compared.add(prefix)

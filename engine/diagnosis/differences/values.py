@@ -23,6 +23,8 @@ class DiffVerdict(StrEnum):
     """Each allows tokens that the other does not."""
     REFUSED = "refused"
     """An engine does not compile the grammar."""
+    UNKNOWN = "unknown"
+    """No masks were compared: the time was up, or nothing could be read."""
 
 
 class Direction(StrEnum):
@@ -55,6 +57,8 @@ class CauseKind(StrEnum):
     NUMBERS = "forms of numbers"
     ESCAPES = "escapes"
     WHITESPACE = "white space"
+    UNEXPLAINED = "unexplained"
+    """The time was up before the cause was found."""
     END = "end"
     """The engines allow the same text, and not its end at the same place."""
 
@@ -130,7 +134,7 @@ class DifferenceReport:
         checked: the number of prefixes at which both masks were compared.
         texts: the number of texts that both engines followed.
         unexplained: the number of prefixes with differences that were left without a cause.
-        is_cut_by_time: whether the time limit ended the walk, so that another run may find more.
+        is_cut_by_time: whether the time limit ended the work, so that another run may find more.
     """
 
     engines: tuple[tuple[str, str], tuple[str, str]]
@@ -151,6 +155,8 @@ class DifferenceReport:
         """Return the verdict: over keywords, rules and failures if these differ; otherwise over forms and ends."""
         if self.refusals:
             return DiffVerdict.REFUSED
+        if not self.checked and not self.differences:
+            return DiffVerdict.UNKNOWN
         return verdict_of(self.differences)
 
     @property

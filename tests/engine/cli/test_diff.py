@@ -86,3 +86,11 @@ def test_a_server_without_a_mask_names_the_command_that_checks_it(llama_server, 
     command = ("--notation", "json_schema", "--grammar", '{"not": {"type": "string"}}')
     assert run("diff", "--engine", llama_server.address, *command) == 1
     assert f"turnstile probe {llama_server.address}" in capsys.readouterr().err
+
+
+def test_a_time_limit_before_the_first_masks_is_unknown(llama_server, monkeypatch, capsys):
+    monkeypatch.setenv("TURNSTILE_SERVER_KEY", llama_server.key)
+    command = ("--notation", "gbnf", "--grammar", 'root ::= "ab" | "c"', "--seconds", "1e-9", "--json")
+    assert run("diff", "--engine", llama_server.address, *command) == 4
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["checked"], found["stopped"]) == ("unknown", 0, "time")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 from error_keys import raises_key
 from llama_server import connect
@@ -13,6 +14,7 @@ from engine.compile import compile_grammar
 from engine.matching import Matcher
 from engine.peers.adapter import GreedyTokenizer
 from engine.servers import RefusedRequestError, ServerClient, ServerError, identify
+from engine.servers.llama_mask import LlamaMaskReader
 from engine.servers.server_mask import Unread, mask_reader
 from engine.vocabulary import Vocabulary
 from tests.engine.servers.test_identity import OLLAMA, VLLM
@@ -31,9 +33,14 @@ GRAMMARS = (
 
 
 @pytest.fixture(scope="module")
-def reader(llama_server):
+def client(llama_server):
     with connect(llama_server) as client:
-        yield mask_reader(client, identify(client), VOCABULARY)
+        yield client
+
+
+@pytest.fixture(scope="module")
+def reader(client):
+    return mask_reader(client, identify(client), VOCABULARY)
 
 
 def spell(text: str) -> list[int]:
@@ -53,6 +60,47 @@ def walk(text: str, seed: int, most: int = 24) -> tuple[list[int], list[list[int
             return ids, masks
         ids.append(rng.choice(following))
         matcher.accept(ids[-1])
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS)
+def test_a_sketch_has_the_size_of_each_mask_and_its_end(client, reader, grammar):
+    short = LlamaMaskReader(client, VOCABULARY, listed=4)
+    ids, masks = walk(grammar, seed=3)
+    for one in (reader, short):
+        sketch = one.sketch({"grammar": grammar}, ids)
+        assert (list(sketch.drawn), sketch.is_left, len(sketch.masks)) == (ids, False, len(masks))
+        known = [(found, mask) for found, mask in zip(sketch.masks, masks, strict=True) if found is not None]
+        assert len(known) > len(masks) // 4  # not where a token ends within a character
+        for found, mask in known:
+            assert found.count == len(mask)
+            assert set(found.listed.tolist()) <= set(mask)
+            assert set(found.listed.tolist()) & END_IDS == set(mask) & END_IDS
+
+
+def test_a_sketch_ends_where_the_server_leaves_a_run(reader):
+    sketch = reader.sketch({"grammar": DATE}, spell("20x2"))
+    assert (list(sketch.drawn), sketch.is_left, len(sketch.masks)) == (spell("20"), True, 2)
+
+
+def test_a_mask_is_compared_with_an_expected_one(reader):
+    grammar = 'root ::= [a-z]+ " " [0-9]'
+    ids, masks = walk(grammar, seed=5, most=2)
+    mask = np.array([one for one in masks[-1] if one not in END_IDS])
+    other = np.setdiff1d(np.arange(VOCABULARY.size), [*mask, *END_IDS])[-1]
+    constraint = {"grammar": grammar}
+    assert reader.allows_exactly(constraint, ids, mask)
+    assert not reader.allows_exactly(constraint, ids, mask[:-1])
+    assert not reader.allows_exactly(constraint, ids, np.union1d(mask, [other]))
+    assert not reader.allows_exactly(constraint, ids, np.union1d(mask[:-1], [other]))
+
+
+def test_a_server_goes_on_behind_a_run_with_the_tokens_that_are_preferred(reader):
+    one, two = (spell(text)[0] for text in "12")
+    for preferred, wanted in (([[one], [two]], [one]), ([[two], [one]], [two])):
+        found = reader.continued({"grammar": 'root ::= "2022-" [0-9]'}, spell("2022-"), preferred, 4)
+        assert list(found.drawn[:-1]) == [*spell("2022-"), *wanted]
+        assert found.drawn[-1] in END_IDS
+        assert {one, two} <= set(found.masks[len(spell("2022-"))].listed.tolist())
 
 
 def test_a_date_has_its_mask_at_every_step_though_digits_recur(reader):

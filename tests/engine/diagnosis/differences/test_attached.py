@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from functools import partialmethod
 
+import numpy as np
 from error_keys import raises_key
 from llama_server import connect
 from tiny_gguf import END_IDS
@@ -23,6 +25,8 @@ from engine.peers.adapter import OWN, GreedyTokenizer
 from engine.peers.masks import FollowedText
 from engine.peers.run_masks import ServerMasks
 from engine.servers import ServerClient, ServerError, identify
+from engine.servers.llama_mask import LlamaMaskReader
+from engine.servers.server_mask import MaskSketch, RunSketch
 from engine.source import CancelToken
 from tests.engine.servers.test_identity import OLLAMA
 from tests.support.server_double import served
@@ -38,14 +42,16 @@ DATE = json.dumps(
 WITHOUT_MASK = '{"not": {"type": "string"}}'
 
 
-def compared(server, notation: str, source: str, steps: int = 100):
+def compared(server, notation: str, source: str, steps: int = 100, seconds: float | None = None):
     cancel, options = CancelToken(), CompileOptions(whitespace="compact")
     with connect(server) as client:
         engine = AttachedEngine(client, notation)
         engine.require_mask(source)
         with PeerEngine(PEERS[OWN], engine.vocabulary, notation, options=options, cancel=cancel) as own:
             constraint = RequestConstraint(notation, source, options)
-            return compare_engines((own, engine), engine.vocabulary, constraint, WalkOptions(steps=steps), cancel)
+            return compare_engines(
+                (own, engine), engine.vocabulary, constraint, WalkOptions(steps=steps, seconds=seconds), cancel
+            )
 
 
 def accepts(server, notation: str, source: str, text: bytes) -> bool:
@@ -115,6 +121,46 @@ def test_what_is_not_read_is_cut_and_what_is_masked_is_not(llama_server):
     assert (masked.reached, masked.is_cut) == (1, False)
     assert found[0].reached == 1
     assert found[-1] == FollowedText((), is_cut=True)
+
+
+def test_a_server_completes_a_text_by_its_own_masks(llama_server):
+    schema = json.dumps({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
+    with connect(llama_server) as client:
+        engine = AttachedEngine(client, "json_schema")
+        path = tuple(GreedyTokenizer(engine.vocabulary).spell(b'{"a'))
+        found = engine.complete(schema, path)
+        text = b"".join(engine.vocabulary.tokens[token_id] for token_id in found)
+        assert engine.complete(schema, tuple(GreedyTokenizer(engine.vocabulary).spell(b"}"))) is None
+    assert isinstance(json.loads(text)["a"], int)
+    assert accepts(llama_server, "json_schema", schema, text)
+
+
+def test_masks_beyond_a_short_list_are_those_that_the_server_lists(llama_server, monkeypatch):
+    monkeypatch.setattr(LlamaMaskReader, "sketch", partialmethod(_short_sketch, LlamaMaskReader.sketch))
+    source = 'root ::= [a-z]+ "-" [0-9]'
+    with connect(llama_server) as client:
+        engine = AttachedEngine(client, "gbnf")
+        path = tuple(GreedyTokenizer(engine.vocabulary).spell(b"quite-7"))
+        (text,) = engine.follow(source, [path]).texts
+        with closing(ServerMasks(client, identify(client), "gbnf", source, engine.vocabulary)) as masks:
+            listed = masks.along(path, range(len(path) + 1))
+    assert text.is_known
+    assert list(text.masks) == [listed[position].words for position in range(len(path) + 1)]
+
+
+def _short_sketch(reader, sketch, constraint, ids):
+    """Return a sketch that lists four tokens of each mask."""
+    found = sketch(reader, constraint, ids)
+    masks = (
+        one and MaskSketch(one.listed[np.isin(one.listed, [*one.listed[:4], *END_IDS])], one.count)
+        for one in found.masks
+    )
+    return RunSketch(found.drawn, tuple(masks), found.is_left)
+
+
+def test_a_time_limit_holds_before_the_first_answer(llama_server):
+    report = compared(llama_server, "json_schema", DATE, seconds=1e-9)
+    assert (report.verdict, report.checked, report.is_cut_by_time) == (DiffVerdict.UNKNOWN, 0, True)
 
 
 def test_a_kind_that_shows_no_mask_is_an_error():

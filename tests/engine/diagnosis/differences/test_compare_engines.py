@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 
 import pytest
 
@@ -54,14 +55,14 @@ SCHEMA = {
 }
 
 
-def compared(first, second, source, *, notation="json_schema", walk=WALK, cancel=None):
+def compared(first, second, source, *, notation="json_schema", walk=WALK, cancel=None, show=lambda _found: None):
     text = source if isinstance(source, str) else json.dumps(source)
     cancel, options = cancel or CancelToken(), CompileOptions()
     with (
         PeerEngine(first, BYTES, notation, options=options, limit_s=5, cancel=cancel) as one,
         PeerEngine(second, BYTES, notation, options=options, limit_s=5, cancel=cancel) as other,
     ):
-        return compare_engines((one, other), BYTES, RequestConstraint(notation, text), walk, cancel)
+        return compare_engines((one, other), BYTES, RequestConstraint(notation, text), walk, cancel, show)
 
 
 def accepts(source, text):
@@ -185,8 +186,18 @@ def test_an_engine_that_fails_within_a_text_is_a_difference():
 
 def test_a_time_limit_is_stated():
     report = compared(OURS, OURS, SCHEMA, walk=WalkOptions(seconds=1e-9))
+    assert (report.verdict, report.checked, report.is_cut_by_time) == (DiffVerdict.UNKNOWN, 0, True)
+
+
+def test_differences_that_no_time_is_left_to_explain_are_shown_without_a_cause():
+    cancel = CancelToken()
+    with cancel.within(60), ExitStack() as late:
+        report = compared(
+            OURS, FORGETFUL, SCHEMA, cancel=cancel, show=lambda _found: late.enter_context(cancel.within(0))
+        )
     assert report.is_cut_by_time
-    assert report.checked == 0
+    assert {one.kind for one in report.differences} == {CauseKind.UNEXPLAINED}
+    assert (report.verdict, bool(report.first.gained), report.first.text) == (DiffVerdict.LOOSER, True, None)
 
 
 def test_given_texts_are_followed_first():
