@@ -16,7 +16,7 @@ def rest_of_row(index: Index) -> str:
     """Return the text of the other cells of a row with their titles, for screen readers that read single cells."""
     model, parts = index.model(), []
     for column in range(model.columnCount()):
-        text = model.index(index.row(), column).data()
+        text = index.sibling(index.row(), column).data()
         if column != index.column() and isinstance(text, str) and text.strip():
             title = model.headerData(column, Qt.Orientation.Horizontal)
             parts.append(f"{title} {text}".strip() if isinstance(title, str) else text)

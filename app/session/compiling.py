@@ -30,6 +30,7 @@ from app.workers.requests.compile import (
     FormatRequest,
     LintAnswer,
     LintRequest,
+    Mapped,
     StackCounts,
 )
 from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
@@ -103,6 +104,7 @@ class Compiling(QObject):
         view_changed(CompiledGrammarView): there is a new automaton, or another part of it, to draw.
         stale_changed(is stale, reason): whether the drawing belongs to an older text.
         laid_out(LayoutAnswer): positions for the drawing.
+        schema_mapped(SchemaMap, revision): the map of the current text; None if it is no schema.
         described(Description, text): the last good text in words.
         exports_listed(ExportList): the export targets that fit the grammar.
         exported(ExportAnswer): an export is ready.
@@ -114,6 +116,7 @@ class Compiling(QObject):
     view_changed = Signal(CompiledGrammarView)
     stale_changed = Signal(bool, str)
     laid_out = Signal(LayoutAnswer)
+    schema_mapped = Signal(object, int)
     described = Signal(object, str)
     exports_listed = Signal(ExportList)
     exported = Signal(ExportAnswer)
@@ -160,7 +163,7 @@ class Compiling(QObject):
         self._lint()  # before the compile, which takes longer: the findings of both are shown together
         request = self.request()
         asked = self._compile.ask(request, self)
-        asked.then(partial(self._take, request)).reported(partial(self._report_findings, request))
+        asked.then(partial(self._take, request)).reported(partial(self._take_report, request))
 
     def request(self) -> CompileRequest:
         """Return the request that compiles the current text."""
@@ -297,6 +300,12 @@ class Compiling(QObject):
     def _on_described(self, text: str, answer: DescribeAnswer) -> None:
         if self._is_of_last_good(answer.revision):
             self.described.emit(answer.description, text)
+
+    def _take_report(self, request: CompileRequest, found: Diagnosed | Mapped) -> None:
+        if isinstance(found, Diagnosed):
+            self._report_findings(request, found)
+        elif found.revision == self._document.revision:
+            self.schema_mapped.emit(found.schema_map, found.revision)
 
     def _report_findings(self, request: CompileRequest, found: Diagnosed | CompileAnswer) -> None:
         """Emit the findings about the current text, once per revision."""

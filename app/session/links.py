@@ -22,6 +22,8 @@ class PaneLinks(QObject):
         fix_wanted(Diagnostic): offer the fixes of a finding.
         edits_wanted(edits): change the grammar's text by a tuple of `Edit`, as one undo step.
         spans_hovered(spans): highlight spans of the grammar's text; an empty tuple removes the highlight.
+        span_pointed(span): scroll to a span of the grammar's text and highlight it; the focus stays.
+        cursor_moved(offset): the cursor in the grammar's text is at another offset.
         offset_hovered(offset): highlight what an offset of the text belongs to; -1 for none.
         token_hovered(token): highlight the path of a token's bytes; None for none.
         grammar_replaced(): the text becomes another grammar, not an edited one.
@@ -33,6 +35,8 @@ class PaneLinks(QObject):
     fix_wanted = Signal(Diagnostic)
     edits_wanted = Signal(tuple)
     spans_hovered = Signal(tuple)
+    span_pointed = Signal(Span)
+    cursor_moved = Signal(int)
     offset_hovered = Signal(int)
     token_hovered = Signal(object)
     grammar_replaced = Signal()

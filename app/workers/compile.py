@@ -28,6 +28,7 @@ from app.workers.requests.compile import (
     FormatRequest,
     LintAnswer,
     LintRequest,
+    Mapped,
     StackCounts,
 )
 from app.workers.requests.export import ExportRequest, ListExports
@@ -68,7 +69,7 @@ class CompileHandler(Handler):
         cancel = job.cancel
         started = time.perf_counter()
         dfa, too_large, rules, why_no_rules, rule_positions, regions = None, "", None, "", None, None
-        rule_automata = b""
+        rule_automata, positions = b"", None
         try:
             positions = self._positions_of(request, cancel)
             grammar = positions.grammar
@@ -78,8 +79,9 @@ class CompileHandler(Handler):
         except LimitExceededError as error:
             span = Span(0, len(request.text))
             diagnostics = (diagnostic("limit-exceeded.other", span, error=error),)
-        else:
-            job.emit(Diagnosed(request.revision, diagnostics))
+        job.emit(Diagnosed(request.revision, diagnostics))
+        self._emit_map(request, job)
+        if positions is not None:
             dfa, too_large = positions.drawable_automaton(cancel)
             if too_large or (grammar.has_rules and len(dfa.states) > FOLDED_BEYOND):
                 rules, why_no_rules = positions.rule_charts(cancel)
@@ -103,6 +105,12 @@ class CompileHandler(Handler):
             why_no_rules,
             rule_automata,
         )
+
+    def _emit_map(self, request: CompileRequest, job: Job) -> None:
+        """Send the map of a schema."""
+        with job.cancel.scope():
+            found = NOTATIONS[request.notation].schema_map(request.text, request.options)
+        job.emit(Mapped(request.revision, found))
 
     @handles(ListExports)
     def _list_exports(self, request: ListExports, job: Job) -> ExportList:

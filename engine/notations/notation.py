@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engine.grammar.options import CompileOptions
     from engine.notations.building import Built
     from engine.notations.reference import ReferenceGroup
+    from engine.notations.schema_map import SchemaMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,16 @@ class Notation:
         from engine.notations.node_explanation import explain_rules  # start-up time: an editor explains nothing
 
         return explain_rules(text.text, self.parse(text, options)[0])
+
+    def schema_map(self, text: str, options: CompileOptions) -> SchemaMap | None:
+        """Return the map of a schema's subschemas; None in other notations, and for a text that cannot be read.
+
+        Args:
+            text: the text, which need not compile.
+            options: the compile options, which may select a draft.
+        """
+        del text, options
+        return None
 
     # --- editing: every method accepts any text, valid or not --------------------------------------------------------
 

@@ -65,6 +65,8 @@ class AutomatonHeader(QFrame):
         self.merge_button = _toggle("merge")
         self.graph_button = _toggle("graph")
         self.table_button = _toggle("table")
+        self.schema_map_button = _toggle("map")
+        self.schema_map_button.hide()  # until there is a schema
         self.more_button = icon_button(
             "ph.dots-three-vertical", ui_text("common.button.more"), ui_text("automaton.header.more.tip")
         )
@@ -72,7 +74,7 @@ class AutomatonHeader(QFrame):
         self.more_button.hide()  # until there is a menu
         self.graph_button.setChecked(True)
         self._views = QButtonGroup(self)
-        for button in (self.graph_button, self.table_button):
+        for button in (self.graph_button, self.table_button, self.schema_map_button):
             self._views.addButton(button)
 
         layout = QHBoxLayout(self)
@@ -81,8 +83,9 @@ class AutomatonHeader(QFrame):
         layout.addWidget(title)
         layout.addSpacing(theme.SPACE_XS)
         layout.addWidget(self.counts, 1)
-        shown = self.all_button, self.bytes_button, self.merge_button, self.graph_button, self.table_button
-        for button in (*shown, self.more_button):
+        details = self.all_button, self.bytes_button, self.merge_button
+        views = self.schema_map_button, self.graph_button, self.table_button
+        for button in (*details, *views, self.more_button):
             layout.addWidget(button)
         self.all_button.hide()
         self.bytes_button.hide()
@@ -92,6 +95,18 @@ class AutomatonHeader(QFrame):
         self.all_toggled = self.all_button.toggled
         self.bytes_toggled = self.bytes_button.toggled
         self.merge_toggled = self.merge_button.toggled
+
+    @property
+    def shows_schema_map(self) -> bool:
+        """Return whether the map of a schema is chosen."""
+        return self.schema_map_button.isChecked()
+
+    def offer_schema_map(self, *, offered: bool) -> None:
+        """Offer the map of a schema, or leave it for the drawing."""
+        self.schema_map_button.setVisible(offered)
+        if not offered and self.shows_schema_map:
+            self.graph_button.setChecked(True)
+        self.offers_changed.emit()
 
     @property
     def shows_table(self) -> bool:

@@ -51,6 +51,7 @@ from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.list_panel import ListPanel
 from app.panes.automaton.marks import Marks
 from app.panes.automaton.navigation import Navigation, StateSelection, ViewChange
+from app.panes.automaton.schema_map import SchemaMapPage
 from app.panes.automaton.search import AutomatonSearch
 from app.panes.automaton.tokens import TokenWatch
 from app.panes.automaton.view_state import LIVE_STATE, ViewState
@@ -60,6 +61,7 @@ from app.widgets.banner import Banner
 from app.widgets.coverage_choice import CoverageChoice
 from app.widgets.find_bar import FindBar
 from app.widgets.keyboard import CloseOnEscape, delegate_focus
+from app.widgets.lazy import Lazy
 from app.workers.requests.decode import TokensAnswer, TokensRequest
 from app.workers.requests.grammar_position import GrammarPosition, OpenFrame
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
@@ -67,11 +69,13 @@ from engine.automata.rtn.rule_positions import RulePositions
 from engine.decoding.debugging.breakpoints import Breakpoint, StateName
 from engine.decoding.values import FirstBytes
 from engine.diagnosis.test_strings.values import Coverage
-from engine.source import SourceText
+from engine.notations.schema_map import SchemaMap
+from engine.source import SourceText, Span
 
 _MAP_FROM = 40  # states; a drawing of more has a minimap beside it
 _PANEL_HEIGHT = 116
 _LIST_HEIGHT = 150
+_MANY_RULES = 40  # a schema of more is shown as a map at first
 _SAVED, _SPLIT = "automaton", "automaton split"
 
 
@@ -82,6 +86,7 @@ class AutomatonPane(QWidget):
         navigation: the view that the user chose, the match, and the selected state.
         scene: the drawing.
         selection, search, marks, watch: the parts of the pane's behaviour.
+        schema_page: the map of a schema, built when there is one to show.
 
     Signals:
         layout_wanted: a `LayoutRequest`; its answer goes to `show_layout`.
@@ -106,6 +111,7 @@ class AutomatonPane(QWidget):
         for drawn in (self.view, self.minimap):
             give_role(drawn, QAccessible.Role.Graphic)
         self.header, self.level_bar, self.footer = AutomatonHeader(), LevelBar(), Footer(self.view)
+        self.schema_page: Lazy[SchemaMapPage] = Lazy(self._make_schema_page)
         self.model, self.tokens_model = StatesModel(self), TokenGroupsModel(self)
         self.table, self.tokens_table = states_table(self.model), token_table(self.tokens_model)
         self.find_bar = FindBar(ui_text("automaton.find.name"), ui_text("automaton.find.hint"), has_long_results=True)
@@ -131,6 +137,9 @@ class AutomatonPane(QWidget):
         self._token_ahead: bytes | None = None
         self._too_large = ""
         self._map_is_offered = False
+        self._schema_map: SchemaMap | None = None
+        self._live_spans: tuple[Span, ...] = ()
+        self._view_is_chosen = False  # the user chose between map, graph and table
         self._is_another = False  # whether the next automaton belongs to another grammar
         self._is_fresh = False  # whether the next drawing belongs to another grammar
         self._connect()
@@ -173,7 +182,7 @@ class AutomatonPane(QWidget):
         self.level_bar.level_wanted.connect(navigation.go_to_level)
         self.level_bar.back_wanted.connect(navigation.go_back)
         self.level_bar.forward_wanted.connect(navigation.go_forward)
-        self.header.table_toggled.connect(self._show_page)
+        self.header.table_toggled.connect(self._on_view_chosen)
         self.header.all_toggled.connect(navigation.set_draws_all)
         self.header.bytes_toggled.connect(navigation.set_draws_bytes)
         self.header.merge_toggled.connect(navigation.set_merges)
@@ -247,6 +256,57 @@ class AutomatonPane(QWidget):
         if self._update_automaton():
             self._draw()
         self._show_page()
+
+    def show_schema_map(self, found: SchemaMap | None) -> None:
+        """Offer the map of the schema; it is shown at first if its drawing would be too large."""
+        self._schema_map = found
+        self._live_spans = ()
+        self.header.offer_schema_map(offered=found is not None)
+        if not self._view_is_chosen and found is not None and len(found) > _MANY_RULES:
+            self.header.schema_map_button.setChecked(True)
+        elif not self._view_is_chosen and self.header.shows_schema_map:
+            self.header.graph_button.setChecked(True)
+        self._show_page()
+
+    def show_live_spans(self, spans: tuple[Span, ...]) -> None:
+        """Mark the rows of the map that the match is in.
+
+        Args:
+            spans: of the text of the map.
+        """
+        self._live_spans = spans
+        if (page := self.schema_page.built) is not None:
+            page.set_live(spans)
+
+    def _make_schema_page(self) -> SchemaMapPage:
+        page = SchemaMapPage()
+        page.drawing_wanted.connect(self._show_in_drawing)
+        self._pages.addWidget(page)
+        return page
+
+    def _on_view_chosen(self) -> None:
+        self._view_is_chosen = True
+        self._show_page()
+
+    def _show_in_drawing(self, row: int) -> None:
+        """Show a row of the map in the drawing: the rule that it is in, or the states that read it."""
+        levels, navigation, found = self.navigation.levels, self.navigation, self._schema_map
+        self.header.graph_button.click()
+        if levels is None or found is None:
+            return
+        offset = found.values[row]
+        if levels.rules is not None:
+            spans = [
+                (state.spans[0], levels.names[rule]) for rule, state in enumerate(levels.rules.overview.dfa.states)
+            ]
+            around = [(span.end - span.start, name) for span, name in spans if span.start <= offset < span.end]
+            if around and len(levels.names) > _MANY_RULES:
+                navigation.show_rule(min(around)[1])
+        if navigation.drawn is not None and navigation.is_current:
+            states, _edges = navigation.drawn.at_offset(offset)
+            if states:
+                self.selection.go_to(states[0])
+        self.highlight_offset(offset)
 
     def show_layout(self, answer: LayoutAnswer) -> None:
         """Draw a layout, if it is the pending one."""
@@ -422,7 +482,11 @@ class AutomatonPane(QWidget):
         self.navigation.clear()
         self.search.forget()
         self._answer = self._token_ahead = self.marks.coverage = None
-        self._is_another = False
+        self._is_another = self._view_is_chosen = False
+        self._schema_map, self._live_spans = None, ()
+        self.header.offer_schema_map(offered=False)
+        if (page := self.schema_page.built) is not None:
+            page.show_map(None)
         self._too_large = ""
         self._update_marks()
         self.token_watch.forget()
@@ -475,6 +539,7 @@ class AutomatonPane(QWidget):
         """Reset the view for another automaton: state numbers and the history are invalid for it."""
         kept = self.navigation.view.portable
         if self._is_another:
+            self._view_is_chosen = False
             kept, self._is_another, self._is_fresh = kept.style, False, True
             self.view_changed.emit(kept)
         if states > DRAWN_AT_MOST:
@@ -642,7 +707,9 @@ class AutomatonPane(QWidget):
         self.header.set_enabled(automaton is not None)
         shows_tokens = levels is not None and levels.level(self.navigation.view) is Level.TOKENS
         page: QWidget = self.view
-        if automaton is not None and not automaton.dfa.states:
+        if self.header.shows_schema_map and self._schema_map is not None:
+            page = self._show_schema_page(self._schema_map)
+        elif automaton is not None and not automaton.dfa.states:
             self.empty_page.setText(ui_text("automaton.page.no_text"))
             page = self.empty_page
         elif automaton is None or (self.navigation.drawn is None and not self.header.shows_table):
@@ -652,7 +719,16 @@ class AutomatonPane(QWidget):
         self._pages.setCurrentWidget(page)
         self._show_panels()
         self.footer.show_zoom_buttons(page is self.view)
+        self.footer.find_button.setVisible(page is not self.schema_page.built)
         self.selection.show_details()
+
+    def _show_schema_page(self, found: SchemaMap) -> SchemaMapPage:
+        """Bring the page of the map up to date: while it is hidden, it is not."""
+        page = self.schema_page.get()
+        if page.model.map is not found:
+            page.show_map(found)
+        page.set_live(self._live_spans)
+        return page
 
     def _focus_page(self) -> None:
         page = self._pages.currentWidget()

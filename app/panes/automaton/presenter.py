@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.catalogue import ui_text
@@ -16,6 +17,7 @@ from app.graph.draw.image_files import save
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.panes.automaton.pane import AutomatonPane
 from app.panes.automaton.path_lists import PathLists
+from app.panes.automaton.schema_map import SchemaMapPage
 from app.panes.automaton.state_commands import StateCommands
 from app.panes.automaton.view_state import LIVE_STATE, ViewState
 from app.session import CompiledGrammarView, Notification, view_of
@@ -23,6 +25,7 @@ from app.workers.requests.decode import DecodeView
 from app.workers.requests.grammar_position import GrammarPosition
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, StateName
+from engine.notations.schema_map import SchemaMap
 from engine.source import Diagnostic, SourceText, Span
 
 _COVERAGE, _OF_GENERATED = "coverage", b"generated"  # what it counts
@@ -33,7 +36,7 @@ def _switch(name: str, key: str, place: int, icon: str = "") -> Callable[[Handle
     return command(
         f"automaton.{name}",
         f"Ctrl+M, {key}",
-        place=(3 if name != "all" else 2, place),
+        place=(2 if name in ("all", "schema_map") else 3, place),
         icon=icon,
         arguments=(name,),
         refusal=lambda self, name: self.refusal(name),
@@ -49,6 +52,7 @@ class AutomatonPresenter(PanePresenter):
         self.view: AutomatonPane = AutomatonPane()
         self._visited: dict[bytes, RulePositions] = {}  # where the texts were that the window has shown
         self._visited_revision = -1
+        self._mapped_revision = -1
         self._connect_session()
         self._connect_view()
         header, footer = self.view.header, self.view.footer
@@ -57,6 +61,7 @@ class AutomatonPresenter(PanePresenter):
             "bytes": header.bytes_button,
             "merge": header.merge_button,
             "table": header.table_button,
+            "schema_map": header.schema_map_button,
             "stacks": footer.stacks_button,
             "coverage": footer.coverage_button,
             "minimap": footer.map_button,
@@ -82,6 +87,8 @@ class AutomatonPresenter(PanePresenter):
         compiling.diagnosed.connect(self._on_diagnosed)
         compiling.stale_changed.connect(view.set_stale)
         compiling.laid_out.connect(view.show_layout)
+        compiling.schema_mapped.connect(self._show_schema_map)
+        links.cursor_moved.connect(self._select_in_map)
         session.view_changed.connect(self._show_drawn)
         session.live_states.settled.connect(self._show_live)
         session.coverage.changed.connect(self._show_coverage)
@@ -103,6 +110,7 @@ class AutomatonPresenter(PanePresenter):
         queries = session.decoding.queries
         view.tokens_wanted.connect(lambda request: queries.list_tokens(request, view.show_tokens))
         view.coverage_choice.chosen.connect(session.coverage.count_generated)
+        view.schema_page.when_built(self._connect_schema_page)
         view.footer.coverage_button.toggled.connect(partial(session.coverage.watch, "automaton"))
 
     def save(self) -> dict[str, bytes]:
@@ -142,8 +150,33 @@ class AutomatonPresenter(PanePresenter):
         self.view.show_dfa(drawn.dfa, drawn.request.revision, None, source, *folded)
         self.view.show_too_large(drawn.part_note)
 
-    def _show_live(self, states: frozenset[int], _spans: tuple[Span, ...]) -> None:
+    def _show_schema_map(self, found: SchemaMap | None, revision: int) -> None:
+        self._mapped_revision = revision
+        self.view.show_schema_map(found)
+
+    def _connect_schema_page(self, page: SchemaMapPage) -> None:
+        links = self.session.links
+        for signal, link in (
+            (page.span_pointed, links.span_pointed),
+            (page.span_wanted, links.span_chosen),
+            (page.spans_hovered, links.spans_hovered),
+        ):
+            signal.connect(partial(self._send_from_map, link))
+
+    def _send_from_map(self, link: SignalInstance, value: object) -> None:
+        """Pass a span of the map on, unless the text is another one by now."""
+        if self._mapped_revision == self.session.document.revision:
+            link.emit(value)
+
+    def _select_in_map(self, offset: int) -> None:
+        page = self.view.schema_page.built
+        if page is not None and page.isVisible() and self._mapped_revision == self.session.document.revision:
+            page.select_at(offset)
+
+    def _show_live(self, states: frozenset[int], spans: tuple[Span, ...]) -> None:
         drawn, shown = self.session.compiling.last_good, self.session.decoding.view
+        is_mapped = drawn is not None and drawn.request.revision == self._mapped_revision
+        self.view.show_live_spans(spans if is_mapped else ())
         output = shown.grammar_prefix
         if shown.position is not None and output is None:
             self.view.set_live((), RulePositions(), b"")  # the grammar does not apply here
@@ -213,11 +246,12 @@ class AutomatonPresenter(PanePresenter):
     def refusal(self, name: str) -> str:
         """Return why a button cannot be pressed; an empty text if it can."""
         button = self.buttons[name]
-        if name not in ("all", "bytes", "merge") or (button.isEnabled() and not button.isHidden()):
+        if name not in ("all", "bytes", "merge", "schema_map") or (button.isEnabled() and not button.isHidden()):
             return ""
         return ui_text(f"window.command.{name}_unavailable")
 
     @_switch("all", "A", 8)
+    @_switch("schema_map", "W", 9, "ph.tree-structure")
     @_switch("bytes", "B", 1)
     @_switch("merge", "J", 2)
     @_switch("table", "T", 3)
@@ -227,7 +261,8 @@ class AutomatonPresenter(PanePresenter):
     def _press(self, name: str) -> None:
         """Click the button; a disabled one stays as it is."""
         header, button = self.view.header, self.buttons[name]
-        (header.graph_button if button is header.table_button and button.isChecked() else button).click()
+        is_shown = button in (header.table_button, header.schema_map_button) and button.isChecked()
+        (header.graph_button if is_shown else button).click()
 
     @command("automaton.save", "Ctrl+M, P", place=(5, 1), context="background")
     def save_picture(self) -> None:

@@ -12,11 +12,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from PySide6.QtCore import (
-    QEvent,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
-    QPoint,
     QPointF,
     QRectF,
     QSize,
@@ -24,24 +22,16 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import (
-    QAction,
-    QContextMenuEvent,
     QFontMetricsF,
     QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
     QPainter,
     QPen,
 )
 from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QMenu,
     QStackedWidget,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QTreeView,
     QVBoxLayout,
     QWidget,
 )
@@ -53,6 +43,7 @@ from app.theme.buttons import icon_button
 from app.theme.labels import Label
 from app.widgets.find_bar import FindBar
 from app.widgets.keyboard import delegate_focus
+from app.widgets.linked_tree import LinkedTree
 from engine.notations.explanation import MOST_PHRASES, Description, Phrase
 from engine.source import Span
 
@@ -179,8 +170,10 @@ class ExplanationPage(QWidget):
         self._expanded: dict[RowPath, bool] = {}  # rows that the user expanded or collapsed
         self._is_going = False
         self.model = PhrasesModel(self)
-        self.tree = _Tree()
+        self.tree = LinkedTree(ui_text("editor.explanation.name"))
         self.tree.setModel(self.model)
+        self.tree.setHeaderHidden(True)
+        self.tree.has_target = lambda index: self.model.phrase(index).target is not None
         self.delegate = PhraseDelegate(self.tree)
         self.tree.setItemDelegate(self.delegate)
         self.find_bar = FindBar(ui_text("editor.explanation.find"), is_permanent=True, on_down=self.tree.setFocus)
@@ -206,7 +199,8 @@ class ExplanationPage(QWidget):
         delegate_focus(self, self.tree)
         self.tree.left.connect(lambda: self.pointed.emit(()))
         self.tree.pointed.connect(self._emit_hovered)
-        self.tree.chosen.connect(self._go_to_text)
+        self.tree.clicked_row.connect(self._go_to_text)
+        self.tree.entered_row.connect(self._go_to_text)
         self.tree.target_chosen.connect(self._go_to_target)
         self.tree.copy_wanted.connect(self._copy_row)
         self.tree.doubleClicked.connect(self._go_to_target)
@@ -407,90 +401,3 @@ class ExplanationPage(QWidget):
     def _recolour(self) -> None:
         self.delegate.refresh_fonts()
         self.tree.viewport().update()
-
-
-class _Tree(QTreeView):
-    """A tree whose rows can be hovered, activated and copied.
-
-    Signals:
-        pointed, chosen, target_chosen, copy_wanted: with the row's index.
-        left: no row is hovered.
-    """
-
-    pointed = Signal(QModelIndex)
-    chosen = Signal(QModelIndex)
-    target_chosen = Signal(QModelIndex)
-    copy_wanted = Signal(QModelIndex)
-    left = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName(ui_text("editor.explanation.name"))
-        self.setHeaderHidden(True)
-        self.setUniformRowHeights(True)
-        self.setIndentation(theme.SPACE_L)
-        self.setMouseTracking(True)
-        self.setExpandsOnDoubleClick(False)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self._hovered: QModelIndex | None = None
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Report the hovered row."""
-        super().mouseMoveEvent(event)
-        index = self.indexAt(event.position().toPoint())
-        if not index.isValid():
-            self._clear_hovered()
-        elif self._hovered is None or index != self._hovered:
-            self._hovered = index
-            self.pointed.emit(index)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        """Report that no row is hovered."""
-        super().leaveEvent(event)
-        self._clear_hovered()
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Go to the text of a clicked row; with Ctrl, to what it refers to."""
-        super().mouseReleaseEvent(event)
-        position = event.position().toPoint()
-        index = self.indexAt(position)
-        if event.button() is Qt.MouseButton.LeftButton and index.isValid() and self._is_on_words(index, position):
-            has_ctrl = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-            (self.target_chosen if has_ctrl else self.chosen).emit(index)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handle keys: Return goes to the text, Shift+Return to what the phrase refers to, the copy key copies it."""
-        index = self.currentIndex()
-        if index.isValid() and event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
-            has_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-            (self.target_chosen if has_shift else self.chosen).emit(index)
-        elif index.isValid() and event.matches(QKeySequence.StandardKey.Copy):
-            self.copy_wanted.emit(index)
-        else:
-            super().keyPressEvent(event)
-            if self.currentIndex() != index and self.currentIndex().isValid():
-                self.pointed.emit(self.currentIndex())
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Show the commands of a row."""
-        index = self.indexAt(event.pos())
-        model = self.model()
-        if not index.isValid() or not isinstance(model, PhrasesModel):
-            return
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(ui_text("editor.explanation.go_to_source"), lambda: self.chosen.emit(index))
-        to_definition = ui_text("editor.explanation.go_to_definition")
-        target: QAction = menu.addAction(to_definition, lambda: self.target_chosen.emit(index))
-        target.setEnabled(model.phrase(index).target is not None)
-        menu.addAction(ui_text("common.button.copy"), lambda: self.copy_wanted.emit(index))
-        menu.popup(event.globalPos())
-
-    def _is_on_words(self, index: QModelIndex, position: QPoint) -> bool:
-        return position.x() >= self.visualRect(index).left()
-
-    def _clear_hovered(self) -> None:
-        if self._hovered is not None:
-            self._hovered = None
-            self.left.emit()

@@ -430,6 +430,11 @@ class EditorPane(QWidget):
         """Mark the spans of an element that is hovered in another pane."""
         self.edit.show_hover(spans)
 
+    def show_span(self, span: Span) -> None:
+        """Scroll to a span and highlight it; cursor and focus stay."""
+        self.edit.bring_into_view(span)
+        self.edit.show_hover((span,))
+
     def point_to(self, span: Span) -> None:
         """Move the cursor to the start of a span, highlight the span, and take the focus.
 

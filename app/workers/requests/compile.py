@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from engine.grammar.options import CompileOptions
     from engine.notations.editing import Change
     from engine.notations.explanation import Description
+    from engine.notations.schema_map import SchemaMap
     from engine.source import Diagnostic
 
 
@@ -36,6 +37,14 @@ class Diagnosed:
 
     revision: int
     diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """The map of a schema, also of one that does not compile, sent before its automaton; None for other texts."""
+
+    revision: int
+    schema_map: SchemaMap | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,13 @@ same text in many ways; `a{0,3}` matches it in one.
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.diagnosis.targets.findings import TargetRewrite
@@ -31,11 +30,13 @@ from engine.grammar import Sequence as Items
 from engine.grammar.nodes import parts
 from engine.notations.editing import Edit
 from engine.notations.gbnf.plain_rules import plain_rules
+from engine.notations.json_schema.mapping import schema_map
 from engine.notations.json_schema.outline import Outline, OutlinePart, OutlineRole
 from engine.notations.json_schema.targets import key_span
 from engine.source import GrammarError, LimitExceededError, SourceText, Span
 from engine.source.catalogue import catalogue_text
 from engine.source.json_pointer import escape_step
+from engine.source.json_scanner import JSON_NUMBER
 
 MANY_STACKS: Final = 48
 """The number of stacks of llama.cpp from which a grammar is slow: usual grammars have fewer than 20."""
@@ -46,8 +47,7 @@ MANY_REPETITIONS: Final = 2_000
 one of more."""
 _MOST_STATES: Final = 20_000
 _FEWEST_OPTIONAL: Final = 3
-_ENDS: Final = 2  # states before and behind a string or a property
-_APPLICATORS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
+_MOST_COUNTED: Final = 2**62
 _SAMPLES: Final = 4
 _SAMPLE_LENGTH: Final = 160
 _SEED: Final = 0
@@ -144,13 +144,11 @@ def grammar_cost(notation: str, source: SourceText, options: CompileOptions, sam
     compiled = compile_grammar(notation, source, options)
     compile_ms = (time.perf_counter() - began) * 1e3
     if compiled.grammar is None:
-        outline = list(_subschema_parts(source.text))
+        outline = list(_subschema_parts(source.text, options.draft))
         found = [part for part, _, _ in outline]
         states = max((part.states for part in found), default=0)
         growths, names = _schema_stacks(compiled, outline, sample)
-        bounds = [
-            (part.name, bound) for part, _, data in outline for bound in [max(_bound(data, one) for one in _BOUNDS)]
-        ]
+        bounds = [(part.name, bound) for part, _, bound in outline]
         rewrites: tuple[TargetRewrite, ...] = ()
     else:
         found = list(_rules(compiled, compiled.grammar))
@@ -202,7 +200,7 @@ def _rule_stacks(compiled: CompiledGrammar, grammar: Grammar, sample: bytes) -> 
 
 
 def _schema_stacks(
-    compiled: CompiledGrammar, outline: Sequence[tuple[PartCost, Span, Any]], sample: bytes
+    compiled: CompiledGrammar, outline: Sequence[tuple[PartCost, Span, int]], sample: bytes
 ) -> tuple[list[StackGrowth], dict[str, tuple[str, ...]]]:
     """Return the stacks of the rules of a schema, and the JSON Pointers of each rule."""
     if compiled.is_empty:
@@ -306,42 +304,22 @@ def _optional_body(node: object, text: str) -> str:
 # ---------------------------------------------------------------------- schemas
 
 
-def _subschema_parts(text: str) -> Iterator[tuple[PartCost, Span, Any]]:
-    """Yield each subschema with its span and its data."""
+def _subschema_parts(text: str, draft: int) -> Iterator[tuple[PartCost, Span, int]]:
+    """Yield each subschema with its span and its largest bound."""
+    mapped = schema_map(text, draft)
+    states = {} if mapped is None else dict(zip(mapped.values, mapped.states, strict=True))
     root = Outline(text).root
     for part in root.walk() if root is not None else ():
         if part.role is OutlineRole.SCHEMA and part.is_object:
-            data = json.loads(text[part.span.start : part.span.end])
             span = key_span(part) if part.holder is not None else Span(part.span.start, part.span.start + 1)
-            yield PartCost(_pointer(part), span, _states(data)), part.span, data
+            bound = max((_bound(part, name, text) for name in _BOUNDS), default=0)
+            yield PartCost(_pointer(part), span, states.get(part.span.start, 1)), part.span, bound
 
 
-def _states(schema: Any) -> int:
-    """Return the states of a subschema, of which each bound makes so many."""
-    if not isinstance(schema, dict):
-        return 1
-    constants = [*_listed(schema.get("enum")), *([schema["const"]] if "const" in schema else [])]
-    total = sum(len(json.dumps(value)) for value in constants)
-    length = max(_bound(schema, "maxLength"), _bound(schema, "minLength"))
-    total += length + _ENDS if length or schema.get("type") == "string" else 0
-    properties = schema.get("properties")
-    for name, value in properties.items() if isinstance(properties, dict) else ():
-        total += len(name) + _ENDS + _states(value)
-    for keyword in _APPLICATORS:
-        total += sum(_states(value) for value in _listed(schema.get(keyword)))
-    if schema.get("type") == "array" or "items" in schema:
-        total += max(_bound(schema, "maxItems"), _bound(schema, "minItems"), 1) * _states(schema.get("items"))
-    total += _states(schema["additionalProperties"]) if isinstance(schema.get("additionalProperties"), dict) else 0
-    return max(total, 1)
-
-
-def _bound(schema: dict[str, Any], keyword: str) -> int:
-    value = schema.get(keyword, 0)
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else 0
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _bound(part: OutlinePart, keyword: str, text: str) -> int:
+    value = part.members.get(keyword)
+    written = "" if value is None else text[value.span.start : value.span.end]
+    return int(min(max(float(written), 0), _MOST_COUNTED)) if JSON_NUMBER.fullmatch(written) else 0
 
 
 def _pointer(part: OutlinePart) -> str:

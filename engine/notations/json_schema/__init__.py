@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from engine.notations.explanation import ExplanationEntry
     from engine.notations.lexing import LineTokens
     from engine.notations.reference import ReferenceGroup
+    from engine.notations.schema_map import SchemaMap
     from engine.source import CancelToken, SourceText, Span
 
 __all__ = ["JsonSchema"]
@@ -44,6 +45,12 @@ class JsonSchema(Notation):
         from engine.notations.json_schema.explanation import schema_entries
 
         return schema_entries(text, options)
+
+    def schema_map(self, text: str, options: CompileOptions) -> SchemaMap | None:
+        """Return the map of a schema; see `Notation`."""
+        from engine.notations.json_schema.mapping import schema_map
+
+        return schema_map(text, options.draft)
 
     def looks_like(self, text: str) -> bool:
         """Return whether a text is a JSON object."""
