@@ -217,6 +217,7 @@ class CountedSource:
         self.context_length, self.chat_template = source.context_length, source.chat_template
         self.gives_log_probabilities = isinstance(source, GivesLogProbabilities) and source.gives_log_probabilities
         self.most_priced = source.most_priced if isinstance(source, PricesTokens) else 0
+        self.weighs_masks = isinstance(source, WeighsMasks) and source.weighs_masks
         self.calls, self.seconds, self.waited = 0, 0.0, 0.0
 
     def logits(self, ids: Sequence[int]) -> Logits:
@@ -238,8 +239,7 @@ class CountedSource:
 
     def weigh(self, ids: Sequence[int], allowed: NDArray[np.bool_]) -> MaskedPart | None:
         """Return what a mask leaves; see `WeighsMasks`."""
-        if not isinstance(self.source, WeighsMasks):
-            return None
+        assert isinstance(self.source, WeighsMasks)
         with self._counted():
             return self.source.weigh(ids, allowed)
 

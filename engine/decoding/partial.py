@@ -3,7 +3,9 @@
 A server lists its best tokens (see `LogitSource.logits`). What follows from a list is computed, the rest is unknown or
 has bounds, and a token is drawn here only from a distribution that is known. A mask often makes it so: inside a
 grammar, the few allowed tokens are listed or have been priced. Top-k, top-p and min-p often do too, since they keep
-tokens that are listed. Else the source itself draws under the mask.
+tokens that are listed. Some sources say what mass the allowed tokens have together and which are the best of them:
+then a draw is that of the full distribution wherever the others cannot change it, and else the mass of all tokens below
+an id and the prices of those around it decide it (`SplitDraw`). Else the source itself draws under the mask.
 
 The probability of an unknown token is at most that of the last listed one, and all of them together have the mass that
 is not listed. So of n unknown tokens with mass m, of which a are allowed, the allowed ones have a mass of at most
@@ -237,6 +239,55 @@ def sure_draw(left: PartialLogits, seed: int, index: int) -> int | None:
         return None
     is_sure = after[0] == 0 or high[after[0] - 1] < part * (sums[-1] + least) - margin
     return int(after[0]) if is_sure else None
+
+
+class SplitDraw:
+    """The draw of `sure_draw`, which the mass of all tokens below some id and the tokens around that id decide.
+
+    Args:
+        left: the logits after the last stage, which are log-probabilities.
+        seed: the seed of the draws.
+        index: the index of the step.
+
+    Attributes:
+        split: the id, near to which the draw's point is if the unknown tokens are as probable as one another.
+    """
+
+    def __init__(self, left: PartialLogits, seed: int, index: int) -> None:
+        is_unknown = np.isnan(left.logits)
+        self._sums = np.cumsum(np.where(is_unknown, 0.0, np.exp(left.logits)))
+        rest, before = sum(left.sum_relative_to(0.0)) / 2, np.cumsum(is_unknown)
+        total = float(self._sums[-1]) + rest
+        self._point, self._margin = draw_point(seed, index) * total, 2 * MASS_ERROR * total
+        self.split = int(np.searchsorted(self._sums + rest * before / max(1, before[-1]), self._point, side="right"))
+
+    def span(self, below: float) -> tuple[int, int]:
+        """Return the ids between which the drawn token is, the second one excluded.
+
+        Args:
+            below: the mass of all tokens below `split`.
+        """
+        known_below = float(self._sums[self.split - 1]) if self.split else 0.0
+        # The sums of the known tokens alone grow more slowly than those of all.
+        passed = np.searchsorted(self._sums, known_below + self._point - below + self._margin, side="right")
+        reached = np.searchsorted(self._sums, known_below + self._point - below - self._margin, side="right")
+        return min(int(reached), self.split), max(int(passed) + 1, self.split)
+
+    def drawn(self, left: PartialLogits, below: float) -> int | None:
+        """Return the drawn token; None if it is too near to the next one.
+
+        Args:
+            left: the logits, in which the tokens of `span` are known.
+            below: the mass of all tokens below `split`.
+        """
+        first, last = self.span(below)
+        sums = np.cumsum(np.exp(left.logits[first:last]))  # NaN from the first unknown one on
+        sums += below - (float(sums[self.split - first - 1]) if self.split > first else 0.0)
+        at = int(np.searchsorted(sums, self._point, side="right"))
+        if np.isnan(sums).any() or at >= sums.shape[0] or sums[at] < self._point + self._margin:
+            return None
+        begin = float(sums[at - 1]) if at else below - float(np.exp(left.logits[first : self.split]).sum())
+        return first + at if begin < self._point - self._margin or first + at == 0 else None
 
 
 def _unknown(row: PartialLogits, z: Bounds, stopped_at: str, *, can_sample: bool) -> Unknown:

@@ -64,6 +64,7 @@ class ServerSource:
     Attributes:
         identity: what the server says of itself.
         gives_log_probabilities: True; see `GivesLogProbabilities`.
+        weighs_masks: see `WeighsMasks`.
     """
 
     gives_log_probabilities = True
@@ -84,6 +85,7 @@ class ServerSource:
         self._at_probe = served.next_tokens(self._probe)
         self._checked_connections = client.connections
         self._ahead = RunAhead(served)
+        self.weighs_masks = isinstance(served, SharesUnderMask)
 
     def logits(self, ids: Sequence[int]) -> Logits:
         """See `LogitSource`."""

@@ -282,7 +282,14 @@ MASS_ERROR = 1e-5
 
 @runtime_checkable
 class WeighsMasks(Protocol):
-    """A partial source that returns the best tokens under a mask, and the mass of all of them."""
+    """A partial source that returns the best tokens under a mask, and the mass of all of them.
+
+    Attributes:
+        weighs_masks: whether it does.
+    """
+
+    @property
+    def weighs_masks(self) -> bool: ...  # noqa: D102 - see the attribute above
 
     def weigh(self, ids: Sequence[int], allowed: npt.NDArray[np.bool_]) -> MaskedPart | None:
         """Return what a mask leaves of the distribution after `ids`.

@@ -79,7 +79,7 @@ class DrawingSource(PricingSource):
 class WeighingSource(PricingSource):
     """A source that lists its best tokens under a mask, too, with the mass of all of them, and prices any number."""
 
-    most_priced = 1_000
+    most_priced, weighs_masks = 100_000, True
 
     def weigh(self, ids: Sequence[int], allowed: NDArray[np.bool_]) -> MaskedPart:
         self.asked.append(("weigh",))

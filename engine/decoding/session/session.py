@@ -26,7 +26,7 @@ from engine.decoding.errors import (
     UnknownDrawError,
 )
 from engine.decoding.first_bytes import count_first_bytes
-from engine.decoding.partial import decide_answer, sure_draw
+from engine.decoding.partial import SplitDraw, decide_answer, sure_draw
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.sampler import Decision
 from engine.decoding.session.replay import KnownAnswers, put_under, walk
@@ -57,12 +57,14 @@ from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
 from engine.matching.explanation import Explanation
 from engine.models import LogitSource, ModelError
-from engine.models.source import DrawSettings, DrawsTokens, GivesLogProbabilities, PricesTokens
+from engine.models.source import DrawSettings, DrawsTokens, GivesLogProbabilities, PricesTokens, WeighsMasks
 from engine.source import EngineError, InvariantError
 from engine.source.lru import LruCache
 
 KEPT_LOGITS = 64
 KEPT_POSITIONS = 256
+MOST_AROUND = 2_000
+"""The number of tokens that are asked for to decide a draw, before all allowed ones are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,8 +331,11 @@ class DecodeSession:
             raise self._constraint.emptied(decision.emptied_by)
         drawn = self._draw(decision)
         if drawn is None:
-            self._decision = self._tree.current, (decision := self._with_all_allowed(decision))
+            decision, drawn = self._draw_near_split(decision)
+        if drawn is None:
+            decision = self._with_all_allowed(decision)
             drawn = self._draw(decision)
+        self._decision = self._tree.current, decision
         if drawn is None:
             return self._commit(decision, self._draw_by_source(decision), StepOrigin.SOURCE)
         return self._commit(decision, drawn, StepOrigin.SAMPLER)
@@ -567,19 +572,28 @@ class DecodeSession:
     def _decide(self) -> Decision:
         """Return the distributions at the current node; the last ones are cached, since a step follows a look.
 
-        If the source returns a part of its distribution from which Z or the draw does not follow, it is asked for the
-        best tokens under the mask and their mass, and if that is not enough, for all allowed tokens; not if they are
-        more than one request may name.
+        If the source returns a part of its distribution from which Z does not follow, it is asked for the best tokens
+        under the mask and their mass, and else for all allowed tokens; not if they are more than one request may name.
         """
         at = self._tree.current
         if self._decision is None or self._decision[0] != at:
-            decision = self._weigh(self._model_context.answer(self._tree))
-            if _leaves_open(decision):
-                decision = self._weigh(self._model_context.weigh(self._tree, self._constraint.allowed()))
-            if _leaves_open(decision):
+            context = self._model_context
+            decision = self._weigh(context.answer(self._tree))
+            if decision.z is None and context.weighs_masks:
+                decision = self._weigh(context.weigh(self._tree, self._constraint.allowed()))
+            if decision.z is None or not context.weighs_masks:
                 decision = self._with_all_allowed(decision)
             self._decision = at, decision
         return self._decision[1]
+
+    def _decide_to_show(self) -> Decision:
+        """Return the distributions at the current node, with the probabilities of a draw if they can be asked for."""
+        decision = self._decide()
+        shown = decision.p_sampled[decision.masked > -np.inf]  # NaN is not above
+        if not shown.shape[0] or np.isnan(shown).any():
+            decision = self._with_all_allowed(decision)
+            self._decision = self._tree.current, decision
+        return decision
 
     def _with_all_allowed(self, decision: Decision) -> Decision:
         """Return the distributions with all allowed tokens known, if one request may name the unknown ones."""
@@ -608,6 +622,29 @@ class DecodeSession:
         if decision.unknown is None or decision.unknown.can_sample:
             return decision.draw(seed, depth)
         return None if decision.left is None or self._sampler.is_greedy else sure_draw(decision.left, seed, depth)
+
+    def _draw_near_split(self, decision: Decision) -> tuple[Decision, int | None]:
+        """Return the token that the sampler takes, from the mass below an id and the prices of the tokens around it.
+
+        Where a list leaves the draw open, this is less to ask for than all allowed tokens.
+
+        Returns:
+            The distributions, in which more is known, and the token; None if it is none of those, or cannot be asked.
+        """
+        left, context, tree = decision.left, self._model_context, self._tree
+        if left is None or self._sampler.is_greedy or not np.array_equal(left.logits, decision.masked, equal_nan=True):
+            return decision, None
+        draw = SplitDraw(left, self._sampler.seed, tree.depth)
+        below = context.mass_below(tree, decision.masked, draw.split)
+        if below is None:
+            return decision, None
+        first, last = draw.span(below)
+        unknown = first + np.flatnonzero(np.isnan(decision.masked[first:last]))
+        if unknown.shape[0] > min(MOST_AROUND, context.most_priced):
+            return decision, None
+        if unknown.shape[0]:
+            decision = self._weigh(context.price(tree, unknown))
+        return decision, None if decision.left is None else draw.drawn(decision.left, below)
 
     def _draw_by_source(self, decision: Decision) -> int:
         """Let the source draw under the mask.
@@ -658,7 +695,7 @@ class DecodeSession:
         mask_us = (time.perf_counter() - begun) * 1e6
         finish = self.finish
         begun, known = time.perf_counter(), self._model_context.knows(self._tree.current)
-        decision = self._decide() if self._asks_model(finish) else None
+        decision = self._decide_to_show() if self._asks_model(finish) else None
         logits_ms = 0.0 if known or decision is None else (time.perf_counter() - begun) * 1e3
         found = position_at(self._constraint, self._tree, self._vocabulary, decision, finish, (mask_us, logits_ms))
         return self._complete(found, decision)
@@ -682,14 +719,6 @@ class DecodeSession:
         return unpack_mask(matcher.bitmask(), self._vocabulary.size)
 
 
-def _leaves_open(decision: Decision) -> bool:
-    """Return whether the allowed mass, or the draw of a known token, depends on what the source did not return."""
-    if decision.unknown is None or (decision.z is not None and decision.unknown.can_sample):
-        return False
-    drawn = decision.p_sampled[decision.masked > -np.inf]  # NaN is not above
-    return decision.z is None or not drawn.shape[0] or bool(np.isnan(drawn).any())
-
-
 class ModelContext:
     """Queries a model at the nodes of a tree, once per node while the answer is cached.
 
@@ -704,6 +733,7 @@ class ModelContext:
         prompt: the prompt.
         prompt_ids: the prompt as token ids.
         most_priced: how many tokens the model may be asked for at once; 0 if it prices none.
+        weighs_masks: whether it says what a mask leaves; see `WeighsMasks`.
 
     Raises:
         ModelError: the prompt cannot be encoded.
@@ -714,6 +744,7 @@ class ModelContext:
         self._answers: LruCache[int | None, Answer] = LruCache(kept)
         self._draws: LruCache[int | None, tuple[DrawSettings, bytes, int]] = LruCache(kept)
         self.most_priced = model.most_priced if isinstance(model, PricesTokens) else 0
+        self.weighs_masks = isinstance(model, WeighsMasks) and model.weighs_masks
         self.prompt, self.prompt_ids = prompt, self._encode(prompt)
 
     def set_prompt(self, prompt: str | Chat) -> None:
@@ -773,11 +804,27 @@ class ModelContext:
             allowed: bool[V], the mask.
         """
         answer = self.answer(tree)
-        if answer.weighed is not None and np.array_equal(answer.weighed.allowed, allowed):
-            return answer
         if (following := weighed(answer, self._model, self.history(tree), allowed)) is not answer:
             self._answers.put(tree.current, following)
         return following
+
+    def mass_below(self, tree: StepTree, masked: NDArray[np.float64], token_id: int) -> float | None:
+        """Return the mass of the allowed tokens below an id; None if the model does not say.
+
+        Args:
+            tree: the tree, at whose current node the model answered.
+            masked: float64[W], the log-probabilities under the mask, NaN where unknown.
+            token_id: the id.
+        """
+        below = masked[:token_id]
+        if not np.isnan(below).any():
+            return float(np.exp(below).sum())
+        allowed = np.zeros(self._model.width, np.bool_)
+        allowed[:token_id] = below[: self._model.width] != -np.inf
+        if not (isinstance(self._model, WeighsMasks) and self.weighs_masks):
+            return None
+        part = self._model.weigh(self.history(tree), allowed)
+        return None if part is None else float(np.exp(part.log_mass))
 
     def draw(self, source: DrawsTokens, tree: StepTree, allowed: NDArray[np.bool_], settings: DrawSettings) -> int:
         """Return the token that the source draws at the current node of a tree.

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from partial_source import DrawingSource, PartialSource, PricingSource, WeighingSource
-from random_model import LETTERS, RandomModel
+from random_model import LETTERS, GivenModel, RandomModel
 
 from engine.compile import compile_grammar
 from engine.decoding import PipelineSettings
@@ -19,6 +19,7 @@ from engine.document.codec import decode, encode
 from engine.document.content import DocumentFile
 from engine.models import ModelError
 from engine.models.source import DrawSettings, DrawsTokens, PricesTokens
+from engine.vocabulary import Vocabulary
 from tests.support.error_keys import raises_key
 
 LINE = compile_grammar("regex", r"[A-Z]+: [a-z]+\n")
@@ -272,6 +273,21 @@ def test_with_the_mass_of_masks_the_text_and_its_numbers_are_those_of_the_full_d
         assert (mine.z, mine.p, mine.p_masked) == pytest.approx((other.z, other.p, other.p_masked), rel=1e-4)
     if sampler.is_greedy:
         assert not any(what == "price" for what, *_ in source.asked)
+
+
+@pytest.mark.parametrize("grammar", [None, compile_grammar("regex", "t[0-9]*[1-9]")])
+def test_a_draw_is_decided_by_a_part_of_the_distribution_and_is_that_of_all_of_it(grammar):
+    kinds = []
+    vocabulary = Vocabulary([*(b"t%d" % number for number in range(3_000)), b"<end>"], [3_000])
+    for seed in range(12):
+        given = GivenModel(vocabulary, np.random.default_rng(seed).normal(0, 3, vocabulary.size))
+        source, sampler = WeighingSource(given, listed=60), SamplerSettings(seed=seed)
+        drawn = DecodeSession(grammar, source, sampler=sampler).step()
+        assert drawn.token_id == DecodeSession(grammar, given, sampler=sampler).step().token_id
+        assert drawn.p is not None
+        kinds.append([what for what, *tokens in source.asked if len(tokens) < 2_000])
+        assert [what for what, *tokens in source.asked if len(tokens) >= 2_000] in ([], ["price"])
+    assert ["weigh", "price"] in [asked[-2:] for asked in kinds]
 
 
 def test_the_mass_of_a_mask_is_asked_for_once():
