@@ -311,7 +311,7 @@ def _unused(grammar: CompiledGrammar, cancel: CancelToken) -> CompiledGrammar:
     return compile_grammar(grammar.notation, grammar.source, grammar.options, cancel=cancel)
 
 
-LONGEST = 60_000  # characters of a generated text; a longer one is unreadable and too slow to show
+LONGEST = 2_000_000  # characters of a generated text; a longer one would take the window too long to show
 
 
 def generate(request: GenerateRequest, compiled: CompiledGrammar, cancel: CancelToken) -> GenerateAnswer:

@@ -68,7 +68,8 @@ def compile_grammar(
         with _deep_recursion(options.limits.nesting), no_collection(), cancel_scope:
             return _compile(notation, text, options, cancel or _NEVER)
     except LimitExceededError as error:
-        raise GrammarError((_too_large(error, text),), text) from error
+        found = _too_large(error, text, is_schema=NOTATIONS[notation].describes_json)
+        raise GrammarError((found,), text) from error
 
 
 def _compile(notation: str, text: SourceText, options: CompileOptions, cancel: CancelToken) -> CompiledGrammar:
@@ -102,10 +103,11 @@ def _deep_recursion(nesting: int) -> Iterator[None]:
         sys.setrecursionlimit(previous)
 
 
-def _too_large(error: LimitExceededError, text: SourceText) -> Diagnostic:
+def _too_large(error: LimitExceededError, text: SourceText, *, is_schema: bool) -> Diagnostic:
     """Return the diagnostic of an exceeded limit, at its span or else at the first line of the text."""
     if error.name == "source_length":
-        return diagnostic("limit-exceeded.length", _first_line(text), error=error, remedy=error.remedy)
+        key = "limit-exceeded.schema-length" if is_schema else "limit-exceeded.length"
+        return diagnostic(key, _first_line(text), error=error, remedy=error.remedy)
     advice = "here" if error.span else "anywhere"
     span = error.span or _first_line(text)
     if error.remedy:

@@ -52,7 +52,7 @@ class Limits:
     """The limits of one compiled grammar.
 
     Attributes:
-        source_length: code points of source text.
+        source_length: code points of source text; in a schema, without the white space between its tokens.
         nesting: depth of nested groups; in a schema, of objects and arrays, of which most subschemas need two.
         repetition: the largest count in `{m,n}`, and the largest product of nested counts.
         instructions: size of the compiled program, before repetitions are unrolled.

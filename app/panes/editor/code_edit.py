@@ -417,15 +417,10 @@ class CodeEdit(QPlainTextEdit):
             self._highlighter.show_lines(range(0) if is_long else None)
             self._show_spaces(not is_long)
 
-    def _visible_lines(self) -> range:
-        first = self.firstVisibleBlock().blockNumber()
-        spacing = max(self.fontMetrics().lineSpacing(), 1)
-        return range(first, first + self.viewport().height() // spacing + 2)
-
     def _highlight_visible(self) -> None:
         if self._is_long:
             self._is_highlighting = True
-            self._highlighter.show_lines(self._visible_lines())
+            self._highlighter.show_visible(self)
             self._is_highlighting = False
 
     def _highlight_moved(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
+from PySide6.QtWidgets import QPlainTextEdit
 
 from app import theme
 from app.panes.editor.offsets import Offsets
@@ -61,6 +62,12 @@ class Highlighter(QSyntaxHighlighter):
         for number in visible:
             if before is None or number not in before:
                 self.rehighlightBlock(self.document().findBlockByNumber(number))
+
+    def show_visible(self, edit: QPlainTextEdit) -> None:
+        """Highlight only the lines that an editor of the document shows."""
+        first = edit.firstVisibleBlock().blockNumber()
+        spacing = max(edit.fontMetrics().lineSpacing(), 1)
+        self.show_lines(range(first, first + edit.viewport().height() // spacing + 2))
 
     def highlightBlock(self, text: str) -> None:
         """Highlight one line."""

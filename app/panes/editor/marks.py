@@ -43,6 +43,7 @@ UnderlineStyle = QTextCharFormat.UnderlineStyle
 ToUtf16 = Callable[[int], int]
 
 _OUTLINED = frozenset((Severity.HINT, Effect.APPROXIMATES, Effect.SLOWS))
+_HUGE = 600  # code points
 _MOST = 200  # marks of one kind; Qt lays each out again at every paint
 
 
@@ -127,13 +128,16 @@ def brackets(document: QTextDocument, to_utf16: ToUtf16, offsets: Iterable[int])
 def visible_span(span: Span, document: QTextDocument) -> Span:
     """Return a visible span.
 
-    An empty one takes the character after it, at a line's end the one before. One over the whole text of several lines,
-    such as that of a text that is too large, takes the first line: underlining everything shows nothing.
+    An empty one takes the character after it, at a line's end the one before. One over the whole text, or over much of
+    it, takes its first line: underlining everything shows nothing.
     """
     if span.start < span.end:
+        block = document.findBlock(span.start)
+        line_end = block.position() + block.length() - 1
         is_whole = span.start == 0 and span.end >= document.characterCount() - 1
-        first_line = document.firstBlock().length() - 1
-        return Span(0, first_line) if is_whole and 0 < first_line < span.end else span
+        is_huge = is_whole or span.end - span.start > _HUGE
+        end = min(line_end, span.start + _HUGE) if is_huge and span.start < line_end else span.end
+        return Span(span.start, min(end, span.end))
     following = document.characterAt(span.start)
     if following in {"\u2029", "\0", ""} and span.start > 0:
         return Span(span.start - 1, span.start)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QTextOption
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app import theme
@@ -46,6 +46,7 @@ class ReadOnlyCode(QPlainTextEdit):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
+        self.verticalScrollBar().valueChanged.connect(self._highlight_visible)
         theme.themes.changed.connect(self._recolour)
         self._recolour()
 
@@ -65,10 +66,19 @@ class ReadOnlyCode(QPlainTextEdit):
             self._highlighter.deleteLater()
             self._highlighter = None
         self.setPlainText(text)
-        if len(text) <= MAX_HIGHLIGHTED_LENGTH:
-            self._highlighter = Highlighter(self.document(), NOTATIONS[notation].lex_line)
+        self._highlighter = Highlighter(self.document(), NOTATIONS[notation].lex_line)
+        self._highlight_visible()
         self.verticalScrollBar().setValue(scrolled)
         self._mark()
+
+    def _highlight_visible(self) -> None:
+        if self._highlighter is not None and len(self._text) > MAX_HIGHLIGHTED_LENGTH:
+            self._highlighter.show_visible(self)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Highlight the lines of a long text that are visible now."""
+        super().resizeEvent(event)
+        self._highlight_visible()
 
     def highlight(self, spans: tuple[Span, ...]) -> None:
         """Highlight the spans that correspond to a selection elsewhere."""

@@ -9,6 +9,7 @@ from engine.notations.json_schema.dialects import SchemaDraft
 from engine.notations.json_schema.findings import SchemaFindings
 from engine.notations.json_schema.json_tree import JsonTextError, read_json
 from engine.notations.json_schema.keywords import FUNCTIONS
+from engine.notations.json_schema.lexer import json_tokens
 from engine.notations.json_schema.lowering import Lowering
 from engine.notations.json_schema.resources import Resources
 from engine.schema_automaton.formula.arena import Arena
@@ -52,7 +53,9 @@ def parse(
         GrammarError: it is not JSON, or not a schema that can be enforced; it carries all findings.
         LimitExceededError: it is too long.
     """
-    limits.check("errors.limit.schema_length", len(source.text), limits.source_length, "source_length")
+    if len(source.text) > limits.source_length:
+        content = sum(found.end() - found.start() for found in json_tokens(source.text))
+        limits.check("errors.limit.schema_length", content, limits.source_length, "source_length")
     findings = SchemaFindings(lenient=unenforced == "warn")
     try:
         root = read_json(source.text, limits.nesting)

@@ -213,6 +213,11 @@ def test_a_search_for_a_match_does_not_go_round_as_often_as_a_count_lets_it() ->
     assert grammar.automaton.size < 50
 
 
+def test_the_indentation_of_a_schema_does_not_count_as_its_length() -> None:
+    options = CompileOptions(limits=Limits(source_length=20))
+    assert compile_grammar("json_schema", '{\n          "type":\n          "null"\n}', options).fullmatch("null")
+
+
 @pytest.mark.parametrize("notation", ["regex", "gbnf", "json_schema"])
 def test_a_text_that_is_too_long_is_marked_at_its_first_line_and_told_what_counts(notation: str) -> None:
     options = CompileOptions(limits=Limits(source_length=20))
@@ -220,7 +225,8 @@ def test_a_text_that_is_too_long_is_marked_at_its_first_line_and_told_what_count
         compile_grammar(notation, "first\n" + "x" * 30, options)
     (finding,) = caught.value.diagnostics
     assert (finding.code, finding.span) == ("limit-exceeded", Span(0, 5))
+    length = "schema-length" if notation == "json_schema" else "length"
     assert finding.hint == catalogue_text(
-        "diagnostics.limit-exceeded.length.hint",
+        f"diagnostics.limit-exceeded.{length}.hint",
         remedy=catalogue_text("errors.limit.remedy", name="source_length", value=40),
     )

@@ -108,6 +108,7 @@ TEXTS: list[tuple[str, CompileOptions, list[str]]] = [
         ],
     ),
     ("json_schema", CompileOptions(limits=SMALL), ["[[[[1]]]]"]),
+    ("json_schema", CompileOptions(limits=Limits(source_length=20)), ['{"title": "a schema that is too long"}']),
     ("json_schema", CompileOptions(limits=Limits(search=1)), ['{"type": "object", "minProperties": 3}']),
 ]
 # Reported if a search leaves the last bound, for which no text is known, or by a worker process.

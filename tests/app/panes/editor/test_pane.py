@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from app import theme
 from app.catalogue import ui_text
 from app.panes.editor.pane import EditorPane
+from app.panes.editor.read_only_code import ReadOnlyCode
 from app.theme.roles import THEMES
 from engine.diagnosis.targets.findings import TargetDiagnostic, TargetFinding, as_diagnostics
 from engine.source import Diagnostic, Severity, Span
@@ -57,6 +58,25 @@ def test_a_finding_about_the_whole_text_underlines_its_first_line(pane: EditorPa
     pane.set_text("[a-z]+")
     pane.show_diagnostics((finding(0, 6),))
     assert marked(pane, WAVE) == ["[a-z]+"]
+
+
+def test_a_finding_about_much_of_the_text_underlines_its_first_line(pane: EditorPane) -> None:
+    text = "{\n" + '  "a": {\n' + "    \n" * 300 + "  }\n}"
+    pane.set_text(text)
+    pane.show_diagnostics((finding(text.index('"a"'), len(text) - 2),))
+    assert marked(pane, WAVE) == ['"a": {']
+
+
+def test_long_generated_text_is_highlighted_where_it_is_visible(qtbot: QtBot) -> None:
+    view = ReadOnlyCode()
+    qtbot.addWidget(view)
+    view.resize(400, 200)
+    view.show()
+    view.show_text('rule ::= "a word that makes it long"\n' * 2_000, "gbnf")
+    is_coloured = [bool(view.document().findBlockByNumber(line).layout().formats()) for line in (0, 1_000)]
+    assert is_coloured == [True, False]
+    view.verticalScrollBar().setValue(1_000)
+    assert view.document().findBlockByNumber(1_003).layout().formats()
 
 
 def test_a_long_text_is_highlighted_where_it_is_visible(pane: EditorPane, qtbot: QtBot) -> None:
