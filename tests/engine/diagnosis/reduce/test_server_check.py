@@ -38,6 +38,8 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True
+
     def log_message(self, *_):
         pass
 
