@@ -57,18 +57,21 @@ class AttachDialog(QDialog):
         asked(IdentifyServer): ask this server what it is.
         cancelled(): stop asking.
         key_kept(KeepServerKey): keep this key in the keyring; the answer goes to `show_kept_key`.
+        key_removed(KeepServerKey): remove the key from the keyring; the answer goes to `show_removed_key`.
         attached(spec, key): open the model of this server.
     """
 
     asked = Signal(IdentifyServer)
     cancelled = Signal()
     key_kept = Signal(KeepServerKey)
+    key_removed = Signal(KeepServerKey)
     attached = Signal(str, str)
 
     def __init__(self, recent: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._waits_for: IdentifyServer | None = None
         self._answer: ServerAnswer | None = None
+        self._has_kept_key = False
         self.setWindowTitle(ui_text("dialogs.attach.title"))
         self.resize(620, 560)
         self.address = QComboBox(editable=True)
@@ -111,6 +114,8 @@ class AttachDialog(QDialog):
             return
         self._waits_for, self._answer = None, answer
         found = answer.identity
+        self._has_kept_key = answer.has_kept_key
+        self.keeps_key.setChecked(answer.has_kept_key or self.keeps_key.isChecked())
         self.model.clear()
         if found is not None:
             self.model.addItems(found.models)
@@ -135,6 +140,15 @@ class AttachDialog(QDialog):
             self.verdict.show_message(ui_text("dialogs.attach.not_kept"), error, severity="error")
         else:
             self._attach()
+
+    def show_removed_key(self, error: str) -> None:
+        """Forget what the server said to the key that was removed; show why if it was not."""
+        if error:
+            self.keeps_key.setChecked(True)
+            self.verdict.show_message(ui_text("dialogs.attach.not_removed"), error, severity="error")
+            return
+        self._on_address()
+        self.verdict.show_message(ui_text("dialogs.attach.removed"), severity="hint")
 
     def _title(self, answer: ServerAnswer) -> str:
         found = answer.identity
@@ -182,10 +196,18 @@ class AttachDialog(QDialog):
         if self.is_asking:
             self._waits_for = None
             self.cancelled.emit()
-        self._answer = None
+        if self._has_kept_key:
+            self.keeps_key.setChecked(False)
+        self._answer, self._has_kept_key = None, False
         self.verdict.set_text("")
         self._show_facts()
         self._enable()
+
+    def _on_keep(self) -> None:
+        """Remove the key from the keyring if it is there."""
+        server = self._spec()
+        if self._has_kept_key and not self.keeps_key.isChecked() and server is not None:
+            self.key_removed.emit(KeepServerKey(server.address, ""))
 
     def _on_attach(self) -> None:
         server, key = self._spec(), self.key.text().strip()
@@ -240,7 +262,7 @@ class AttachDialog(QDialog):
             of_model.setVisible(self.model.count() > 0 and answer is not None)
         for of_tokenizer in (self._tokenizer_label, self.tokenizer, self.choose_button):
             of_tokenizer.setVisible(needs_tokenizer)
-        self.keeps_key.setEnabled(bool(self.key.text().strip()))
+        self.keeps_key.setEnabled(bool(self.key.text().strip()) or self._has_kept_key)
         self.attach_button.setEnabled(can_step and (not needs_tokenizer or bool(self.tokenizer.text().strip())))
         self.attach_button.setDefault(self.attach_button.isEnabled())
 
@@ -255,6 +277,7 @@ class AttachDialog(QDialog):
         for widget, name in named:
             widget.setAccessibleName(ui_text(f"dialogs.attach.{name}"))
             widget.setObjectName(f"attach-{name}")
+        self.keeps_key.setToolTip(ui_text("dialogs.attach.keep_tip"))
         self.facts.setAccessibleName(ui_text("dialogs.attach.capabilities"))
         edit = self.address.lineEdit()
         assert edit is not None
@@ -262,6 +285,7 @@ class AttachDialog(QDialog):
         self.key.returnPressed.connect(self._on_ask)
         self.address.editTextChanged.connect(lambda _text: self._on_address())
         self.key.textChanged.connect(lambda _text: self._enable())
+        self.keeps_key.clicked.connect(self._on_keep)
         self.tokenizer.textChanged.connect(lambda _text: self._enable())
         self.ask_button.clicked.connect(self._on_ask)
         self.choose_button.clicked.connect(self._choose_tokenizer)

@@ -18,6 +18,7 @@ from engine.servers.keys import remember_key
 
 if TYPE_CHECKING:
     from app.dialogs.attach_dialog import AttachDialog
+    from app.workers.requests.servers import KeepServerKey
 
 
 class ServerAttachment(QObject):
@@ -52,9 +53,14 @@ class ServerAttachment(QObject):
         dialog.asked.connect(engines.identify_server)
         dialog.cancelled.connect(engines.cancel_identification)
         dialog.key_kept.connect(lambda request: engines.keep_key(request, dialog.show_kept_key))
+        dialog.key_removed.connect(lambda request: self._remove_key(request, dialog.show_removed_key))
         engines.identified.connect(dialog.show_answer)
         dialog.attached.connect(self._attach)
         return dialog
+
+    def _remove_key(self, request: KeepServerKey, report: Callable[[str], None]) -> None:
+        remember_key(request.address, "")
+        self._session.engines.keep_key(request, report)
 
     def _attach(self, spec: str, key: str) -> None:
         remember_key(spec, key)

@@ -7,7 +7,7 @@ from app.workers.protocol import sentence
 from app.workers.requests.servers import IdentifyServer, KeepServerKey, KeptKey, ServerAnswer
 from engine.models.sources.server import find_tokenizer
 from engine.servers import KINDS, ServerClient, identify
-from engine.servers.keys import keep_key, key_of, remember_key
+from engine.servers.keys import keep_key, kept_key, key_of, remember_key
 from engine.servers.served_model import ServesModel
 from engine.source import CancelledError, EngineError
 
@@ -19,6 +19,7 @@ class ServerHandler:
     def _identify(self, request: IdentifyServer, job: Job) -> ServerAnswer:
         try:
             key = request.key or key_of(request.address)
+            has_kept_key = bool(key) and not request.key and key == kept_key(request.address)
             with ServerClient(request.address, key=key, cancel=job.cancel) as client:
                 found = identify(client)
             if request.key:
@@ -35,12 +36,15 @@ class ServerHandler:
             kind.title,
             can_step=isinstance(kind, ServesModel),
             lacks_tokenizer=needs and find_tokenizer(found) is None,
+            has_kept_key=has_kept_key,
         )
 
     @handles(KeepServerKey)
     def _keep(self, request: KeepServerKey, _job: Job) -> KeptKey:
         try:
             keep_key(request.address, request.key)
+            if not request.key:
+                remember_key(request.address, "")
         except EngineError as error:
             return KeptKey(sentence(error))
         return KeptKey()

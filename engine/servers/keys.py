@@ -49,8 +49,15 @@ def key_of(address: str, *, variable: str = KEY_VARIABLE) -> str:
     Raises:
         ServerError: the address is not one of HTTP.
     """
-    if key := remembered_key(address) or os.environ.get(variable, ""):
-        return key
+    return remembered_key(address) or os.environ.get(variable, "") or kept_key(address)
+
+
+def kept_key(address: str) -> str:
+    """Return the key of a server that the keyring has; empty if there is none, or no keyring.
+
+    Raises:
+        ServerError: the address is not one of HTTP.
+    """
     import keyring  # looks for the keyring of the system: only for those who ask a server
     from keyring.errors import KeyringError
 

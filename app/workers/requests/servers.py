@@ -35,6 +35,7 @@ class ServerAnswer:
         title: the name of its kind.
         can_step: whether its model can be stepped.
         lacks_tokenizer: whether a tokenizer is needed, and none was found on this machine.
+        has_kept_key: whether the key came from the keyring.
         error: a sentence; empty if there is an identity.
     """
 
@@ -43,12 +44,13 @@ class ServerAnswer:
     title: str = ""
     can_step: bool = False
     lacks_tokenizer: bool = False
+    has_kept_key: bool = False
     error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class KeepServerKey(WorkerRequest["KeptKey"]):
-    """Keep the key of a server in the keyring of the system, which may ask the user for a password."""
+    """Keep the key of a server in the keyring of the system, which may ask for a password; without one, remove it."""
 
     address: str
     key: str = field(repr=False)
