@@ -21,7 +21,7 @@ from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
 from engine.diagnosis.private_texts import without_secrets
-from engine.document.content import AutomatonPart, DocumentFile, ExpectedText, GrammarPart, ModelPart
+from engine.document.content import AutomatonPart, DocumentFile, ExpectedText, GrammarPart, ModelPart, StateNote
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,7 @@ class Document(QObject):
         title_changed(): its path, its title or its modified flag changed.
         breakpoints_changed(): a breakpoint was set, removed, enabled or disabled.
         test_strings_changed(): they were removed or restored with the grammar that they belong to.
+        state_notes_changed(): notes about states were changed.
         autosave_failed(reason): a crash would lose the changes from now on.
     """
 
@@ -100,6 +101,7 @@ class Document(QObject):
     autosave_failed = Signal(str)
     breakpoints_changed = Signal()
     test_strings_changed = Signal()
+    state_notes_changed = Signal()
 
     def __init__(self, autosave: Autosave, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -248,6 +250,13 @@ class Document(QObject):
             self._change(breakpoints=breakpoints)
             self._set_modified(modified=True)
             self.breakpoints_changed.emit()
+
+    def set_state_notes(self, notes: tuple[StateNote, ...]) -> None:
+        """Store a change of the notes about states."""
+        if notes != self._content.state_notes:
+            self._change(state_notes=notes)
+            self._set_modified(modified=True)
+            self.state_notes_changed.emit()
 
     def set_model(self, model: ModelPart) -> None:
         """Store the model of the trace."""

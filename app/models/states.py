@@ -41,6 +41,7 @@ class StatesModel(QAbstractTableModel):
         self._live: frozenset[int] = frozenset()
         self._breakpoints: Mapping[int, bool] = {}
         self._parted: Mapping[int, str] = {}
+        self._notes: Mapping[int, str] = {}
         self._covered: frozenset[int] | None = None
         self._tokens: Mapping[tuple[int, int], str] = {}
 
@@ -65,7 +66,7 @@ class StatesModel(QAbstractTableModel):
         self._dfa, self._label, self._source, self._live = dfa, label, source, frozenset()
         self._name, self._noun = name, noun
         self._edges = None
-        self._breakpoints, self._covered, self._tokens, self._parted = {}, None, {}, {}
+        self._breakpoints, self._covered, self._tokens, self._parted, self._notes = {}, None, {}, {}, {}
         self.endResetModel()
 
     @property
@@ -74,7 +75,7 @@ class StatesModel(QAbstractTableModel):
         columns = {STATE, HERE, LEADS_TO}
         if self._noun != "rule":
             columns |= {ACCEPTS, READS}
-        if self._breakpoints or self._parted or self._covered is not None:
+        if self._breakpoints or self._parted or self._notes or self._covered is not None:
             columns.add(MARKS)
         return frozenset(columns)
 
@@ -99,6 +100,16 @@ class StatesModel(QAbstractTableModel):
     def parted_text(self, state: int) -> str:
         """Return how the masks of engines differ at a state; empty if they do not."""
         return self._parted.get(state, "")
+
+    def set_notes(self, states: Mapping[int, str]) -> None:
+        """Show what the user noted about states; names change the first column, too."""
+        changed = {*states, *self._notes}
+        self._notes = states
+        self._emit_changes(changed)
+
+    def note_text(self, state: int) -> str:
+        """Return what the user noted about a state; empty if nothing."""
+        return self._notes.get(state, "")
 
     def set_covered(self, states: frozenset[int] | None) -> None:
         """Mark the states that are covered and those that are not; None to mark neither."""
@@ -176,6 +187,8 @@ class StatesModel(QAbstractTableModel):
             marks.append(ui_text(f"automaton.states.mark.{key}"))
         if state in self._parted:
             marks.append(ui_text("automaton.states.mark.parted"))
+        if state in self._notes:
+            marks.append(self._notes[state].replace("\n", " "))
         if self._covered is not None:
             key = "covered" if state in self._covered else "not_covered"
             marks.append(ui_text(f"automaton.states.mark.{key}"))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
 from app.commands import command
 from app.panes.automaton.presenter import AutomatonPresenter
+from app.panes.automaton.state_notes import StateNotes
 from app.panes.editor.presenter import EditorPresenter
 from app.panes.test_strings.presenter import StringTestsPresenter
 from app.window.panes import Panes
@@ -48,11 +49,14 @@ class FocusCommands(QObject):
         else:
             self._panes.of(EditorPresenter).break_at_cursor()
 
-    def _undo_target(self) -> QPlainTextEdit | StringTestsPane:
-        """Return the widget that handles undo: the list of tests if it has the focus, otherwise a text."""
+    def _undo_target(self) -> QPlainTextEdit | StringTestsPane | StateNotes:
+        """Return what handles undo: the list of tests or the automaton if it has the focus, otherwise a text."""
         focused, tests = QApplication.focusWidget(), self._panes.of(StringTestsPresenter).view.built
         if tests is not None and focused is tests.table:
             return tests
         if isinstance(focused, QPlainTextEdit) and not focused.isReadOnly():
             return focused
+        automaton = self._panes.automaton
+        if focused is not None and automaton.isAncestorOf(focused) and automaton.notes.has_history:
+            return automaton.notes
         return self._panes.editor.edit

@@ -21,7 +21,17 @@ from engine.diagnosis.intake.secrets import remove_secrets
 from engine.document.content import DocumentFile, UnknownField
 from engine.source import InvariantError
 
-_FIELDS: Final = ("title", "grammar", "prompt", "pipeline", "archived", "test_strings", "breakpoints", "unknown")
+_FIELDS: Final = (
+    "title",
+    "grammar",
+    "prompt",
+    "pipeline",
+    "archived",
+    "test_strings",
+    "breakpoints",
+    "state_notes",
+    "unknown",
+)
 
 
 def with_texts(document: DocumentFile, change: Callable[[str], str]) -> DocumentFile:

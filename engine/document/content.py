@@ -116,6 +116,49 @@ class ExpectedText:
     accepts: bool = True
 
 
+class PathStep(msgspec.Struct, frozen=True):
+    """A part of a path through an automaton: bytes, or a call of a rule."""
+
+    text: bytes = b""
+    rule: str = ""
+
+
+class StateNote(msgspec.Struct, frozen=True):
+    """What a user noted about a state of the automaton, with a description by which it is found again after edits.
+
+    State numbers change with every edit of the grammar. A state is described by a shortest path to it and by its place
+    in the grammar, the texts that it reads; among states that read the same, such as those of a counter, by its rank.
+
+    Attributes:
+        rule: the rule that has the state (a JSON Pointer in a schema); empty for the automaton of the whole grammar.
+        is_rule: whether the note is about the rule itself.
+        path: a shortest path from the start of the rule.
+        reads: the parts of the grammar's text that the state reads.
+        rank: its position among the states that read the same, of which there are `alike`.
+        alike: their number.
+        name: shown instead of the state's number; may be empty.
+        colour: of the state; empty for none.
+        comment: a text; may be empty.
+        is_bookmarked: whether it is in the list of bookmarks.
+    """
+
+    rule: str = ""
+    is_rule: bool = False
+    path: tuple[PathStep, ...] = ()
+    reads: tuple[str, ...] = ()
+    rank: int = 0
+    alike: int = 1
+    name: str = ""
+    colour: Literal["", "red", "yellow", "green", "teal", "blue", "purple"] = ""
+    comment: str = ""
+    is_bookmarked: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nothing is noted."""
+        return not (self.name or self.colour or self.comment or self.is_bookmarked)
+
+
 class StoredDocument(msgspec.Struct, frozen=True):
     """The fields of a document's file."""
 
@@ -133,6 +176,7 @@ class StoredDocument(msgspec.Struct, frozen=True):
     test_strings: tuple[ExpectedText, ...] = ()
     breakpoints: tuple[Breakpoint, ...] = ()
     automaton: AutomatonPart = AutomatonPart()
+    state_notes: tuple[StateNote, ...] = ()
 
 
 class UnknownField(msgspec.Struct, frozen=True):

@@ -77,6 +77,21 @@ class ChartTexts:
             rule, caller = caller[0], self._entries[caller[0]][1]
         return _joined(parts)
 
+    def steps_to(self, rule: int, state: int) -> tuple[bytes | int, ...] | None:
+        """Return the shortest path from the start of a rule to one of its states, as bytes and numbers of rules."""
+        if (rule, state) not in self._lengths:
+            return None
+        found: list[bytes | int] = []
+        while (rule, state) in self._before:
+            state, hop = self._before[rule, state]
+            if hop.rule >= 0:
+                found.append(hop.rule)
+            elif found and isinstance(found[-1], bytes):
+                found[-1] = bytes((hop.byte,)) + found[-1]
+            else:
+                found.append(bytes((hop.byte,)))
+        return tuple(reversed(found))
+
     def edge_text(self, rule: int, key: EdgeKey, inner: frozenset[int]) -> bytes | None:
         """Return a shortest text of an edge, which may pass states that the drawing folds away.
 

@@ -52,6 +52,7 @@ class Automaton:
         self.source = source
         self.noun = noun
         self.has_precise_spans = tells_reads
+        self.given_names: Mapping[int, str] = {}  # by the user
         self._label_of_edge: LabelOfEdge = label_of_edge or (lambda edge: label_of_bytes(edge.ranges, _FULL_LABEL))
 
     @property
@@ -65,6 +66,8 @@ class Automaton:
 
     def name(self, state: int) -> str:
         """Return the name of a state; in a drawing of several rules, with its rule."""
+        if state in self.given_names:
+            return self.given_names[state]
         group = next((title for title, states in self.chart.groups if state in states), "")
         name = self.chart.names[state] if self.chart.names else str(state)
         return f"{group} {name}".strip()
@@ -145,6 +148,8 @@ class Automaton:
             folded=[state for state, size in enumerate(self.chart.sizes) if size > 1]
             or (self.counters.keys() if is_folded else ()),
         )
+        if given := {state: name for state, name in self.given_names.items() if state in excerpt.states}:
+            diagram = replace(diagram, names={**diagram.names, **given})
         request = request_of(diagram, self.revision)
         if view.method or view.downwards:
             request = replace(request, method=view.method, downwards=view.downwards)

@@ -317,6 +317,17 @@ class Levels:
         is_of_all = level is Level.PART or (level is Level.ONE and self.regions is not None)
         return ("", state) if is_of_all and self.is_whole else None
 
+    def shown_state(self, view: ViewState, name: StateName) -> int | None:
+        """Return the number of a state or a rule in a view; None if the view does not have it."""
+        rule, state = name
+        if rule not in ("", *self.names):
+            return None
+        if rule and state >= 0:
+            return self.number_of(view, rule, state)
+        number = self.names.index(rule) if rule else state
+        is_known = number < len(self.automaton(view).dfa.states)
+        return number if is_known and self.state_name(view, number) == name else None
+
     # --- texts -------------------------------------------------------------------------------------------------------
 
     @property
@@ -325,6 +336,16 @@ class Levels:
         if self._texts is None:
             self._texts = ChartTexts((self._part.chart,) if self.rules is None else self.rules.rules)
         return self._texts
+
+    @property
+    def source(self) -> SourceText | None:
+        """Return the grammar's text."""
+        return self._source
+
+    def steps_to(self, name: StateName) -> tuple[bytes | int, ...] | None:
+        """Return a shortest path from the start of a state's rule, as bytes and numbers of rules; None if unknown."""
+        node = self._node(name)
+        return None if node is None else self.texts.steps_to(*node)
 
     def text_to(self, name: StateName) -> bytes | None:
         """Return a shortest text that leads to a state; None if there is none or it is unknown."""

@@ -53,6 +53,7 @@ from app.panes.automaton.marks import Marks
 from app.panes.automaton.navigation import Navigation, StateSelection, ViewChange
 from app.panes.automaton.schema_map import SchemaMapPage
 from app.panes.automaton.search import AutomatonSearch
+from app.panes.automaton.state_notes import StateNotes
 from app.panes.automaton.tokens import TokenWatch
 from app.panes.automaton.view_state import LIVE_STATE, ViewState
 from app.theme.labels import Label
@@ -132,6 +133,7 @@ class AutomatonPane(QWidget):
         self.search = AutomatonSearch(self.find_bar, self.navigation, self.view, self.scene)
         self.marks = Marks(self.scene, self.model, self.coverage_banner)
         self.token_watch = TokenWatch(self.tokens_wanted.emit)
+        self.notes = StateNotes(self)
         self._answer: LayoutAnswer | None = None  # the layout of the current drawing
         self._source: SourceText | None = None
         self._token_ahead: bytes | None = None
@@ -188,6 +190,7 @@ class AutomatonPane(QWidget):
         self.header.merge_toggled.connect(navigation.set_merges)
         self.spans_hovered = self.selection.spans_hovered
         self.search.state_found.connect(self.selection.go_to)
+        self.notes.shown.connect(self._show_notes)
         for closed in (self.find_bar.closed, self.lists.closed):
             closed.connect(self._focus_page)
         for button in (self.footer.stacks_button, self.footer.map_button):
@@ -252,6 +255,7 @@ class AutomatonPane(QWidget):
             navigation.positions = None
             self.token_watch.forget()
             self._reset_view(len(dfa.states))
+            self.notes.attach(navigation.levels)
         navigation.states = frozenset()
         if self._update_automaton():
             self._draw()
@@ -490,6 +494,7 @@ class AutomatonPane(QWidget):
         self._too_large = ""
         self._update_marks()
         self.token_watch.forget()
+        self.notes.detach()
         self.stacks.show_position(None)
         self.footer.count_stacks(0)
         self.model.show_dfa(None, lambda _: "", None)
@@ -552,6 +557,7 @@ class AutomatonPane(QWidget):
         self._update_level_bar()
         automaton = self.navigation.automaton
         if is_changed and automaton is not None:
+            automaton.given_names = self.notes.names(self.navigation)
             self.model.show_dfa(automaton.dfa, automaton.label, automaton.source, automaton.name, automaton.noun)
             self._update_marks()
         return is_changed
@@ -693,8 +699,16 @@ class AutomatonPane(QWidget):
         self.marks.shows_coverage = is_shown
         self._update_marks()
 
+    def _show_notes(self) -> None:
+        """Show changed notes: a name may need another layout."""
+        if self.navigation.levels is not None and self.navigation.automaton is not None:
+            self.navigation.automaton.given_names = self.notes.names(self.navigation)
+            self._update_marks()
+            self._draw()
+
     def _update_marks(self) -> None:
         navigation = self.navigation
+        self.notes.show(navigation, self.scene, self.model)
         self.marks.show(navigation.levels, navigation.view, navigation.automaton, navigation.drawn)
         for column in range(self.model.columnCount()):
             self.table.setColumnHidden(column, column not in self.model.columns_in_use)

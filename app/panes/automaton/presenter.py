@@ -15,6 +15,7 @@ from app.display_text import state_label
 from app.document import AutomatonPart
 from app.graph.draw.image_files import save
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
+from app.panes.automaton.note_commands import NoteCommands
 from app.panes.automaton.pane import AutomatonPane
 from app.panes.automaton.path_lists import PathLists
 from app.panes.automaton.schema_map import SchemaMapPage
@@ -73,7 +74,8 @@ class AutomatonPresenter(PanePresenter):
         for owner in (self.view, self.view.search, self.view.view):
             commands.add(owner)
         state_commands = StateCommands(self.view, context)
-        commands.add(PathLists(self.view), self.view.navigation.selection_changed)
+        for handler in (PathLists(self.view), NoteCommands(self.view)):
+            commands.add(handler, self.view.navigation.selection_changed, self.view.notes.shown)
         state_commands.fill_menus()
         menu = QMenu(context.window)
         commands.fill(menu, lambda one: one.menu == "automaton")
@@ -84,6 +86,8 @@ class AutomatonPresenter(PanePresenter):
         document, decoding, compiling, links = session.document, session.decoding, session.compiling, session.links
         document.replaced.connect(self._show_document)
         document.breakpoints_changed.connect(self._show_breakpoints)
+        document.state_notes_changed.connect(lambda: view.notes.set_notes(document.content.state_notes))
+        view.notes.changed.connect(document.set_state_notes)
         compiling.diagnosed.connect(self._on_diagnosed)
         compiling.stale_changed.connect(view.set_stale)
         compiling.laid_out.connect(view.show_layout)
@@ -127,6 +131,7 @@ class AutomatonPresenter(PanePresenter):
 
     def _show_document(self) -> None:
         content = self.session.document.content
+        self.view.notes.restart(content.state_notes)
         self.view.begin(_view_of(content.automaton))
         self._show_decoding(view_of(content))
         self._show_breakpoints()

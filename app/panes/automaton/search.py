@@ -18,6 +18,7 @@ from app.panes.automaton.levels import Levels
 from app.panes.automaton.navigation import Navigation
 from app.panes.automaton.view_state import ViewState
 from app.widgets.find_bar import FindBar
+from engine.decoding.debugging.breakpoints import StateName
 
 MOST_HITS = 500
 _HEX = re.compile(r"(?:0x|\\x)([0-9a-fA-F]{2})")
@@ -82,6 +83,11 @@ class AutomatonSearch(QObject):
     def forget(self) -> None:
         """Do not go to the pending state, since the user is elsewhere."""
         self._pending = None
+
+    def go_to_state(self, name: StateName) -> None:
+        """Go to a state of the automaton or to a rule, wherever it is drawn."""
+        rule, state = name
+        self._go_to(Hit("", None if state < 0 else state, rule, in_part=not rule))
 
     def go_to_pending_state(self) -> None:
         """Report the pending state, as soon as it is drawn."""
