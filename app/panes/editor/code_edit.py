@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
+    QEnterEvent,
     QFocusEvent,
     QHelpEvent,
     QKeyEvent,
@@ -29,7 +30,8 @@ from app.catalogue import ui_text
 from app.display_text import unmarked
 from app.models.findings import Sign, kind_text, rank_of, sign_of
 from app.panes.editor import marks
-from app.panes.editor.highlighter import Highlighter
+from app.panes.editor.folding import Folding, is_foldable, is_folded
+from app.panes.editor.highlighter import Highlighter, next_visible
 from app.panes.editor.marks import named_at, paint_invisible, paint_sign
 from app.panes.editor.notation_history import NotationHistory
 from app.panes.editor.offsets import Offsets
@@ -108,7 +110,9 @@ class CodeEdit(QPlainTextEdit):
         self._pointed: tuple[Span, ...] = ()
         self._line_marks: dict[int, Sign] = {}
         self._badges: dict[int, Badge] = {}  # by line
-        self.gutter = Gutter(self, self.sign_of_line, self.tip_of_line)
+        self.folding = Folding(self)
+        self.folding.changed.connect(self._highlight_visible)
+        self.gutter = Gutter(self, self.sign_of_line, self.tip_of_line, self.folding)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
@@ -142,7 +146,7 @@ class CodeEdit(QPlainTextEdit):
         with self._without_signals():
             self._prepare_highlighter(len(text))
             if self._is_long:
-                self._highlighter.show_lines(range(0))  # not those of the old text while the new one is inserted
+                self._highlighter.show_lines(())  # not those of the old text while the new one is inserted
             self.setPlainText(text)
         self._history.begin(choice)
         self._highlight_visible()
@@ -414,7 +418,7 @@ class CodeEdit(QPlainTextEdit):
         is_long = length > MAX_HIGHLIGHTED_LENGTH
         if is_long != self._is_long:
             self._is_long = is_long
-            self._highlighter.show_lines(range(0) if is_long else None)
+            self._highlighter.show_lines(() if is_long else None)
             self._show_spaces(not is_long)
 
     def _highlight_visible(self) -> None:
@@ -426,7 +430,7 @@ class CodeEdit(QPlainTextEdit):
     def _highlight_moved(self) -> None:
         """Highlight all visible lines again, since their numbers have changed."""
         if self._is_long:
-            self._highlighter.show_lines(range(0))
+            self._highlighter.show_lines(())
             self._highlight_visible()
 
     def _show_spaces(self, shown: bool) -> None:
@@ -488,9 +492,13 @@ class CodeEdit(QPlainTextEdit):
             self.pasted_over.emit(self._text)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Go to the definition of a name that is clicked with Ctrl."""
+        """Go to the definition of a name that is clicked with Ctrl; unfold a line whose mark is clicked."""
         super().mouseReleaseEvent(event)
         is_left = event.button() is Qt.MouseButton.LeftButton
+        line = self.cursorForPosition(event.position().toPoint()).block()
+        if is_left and self.folding.is_on_mark(line, event.position()):
+            self.folding.toggle(line)
+            return
         if is_left and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             offset = self.offset_at(event.position().toPoint())
             if offset >= 0:
@@ -557,6 +565,8 @@ class CodeEdit(QPlainTextEdit):
         """Paint the text, marks over invisible characters, and the badges of findings about the target."""
         super().paintEvent(event)
         paint_invisible(self, self._blocks_in(event.rect()))
+        if self.folding.has_folds:
+            self.folding.paint(self._blocks_in(event.rect()))
         for block in self._blocks_in(event.rect()) if self._badges else ():
             badge = self.badge_of_line(block.blockNumber())
             if badge is not None:
@@ -570,7 +580,7 @@ class CodeEdit(QPlainTextEdit):
                 return
             if geometry.bottom() >= rect.top():
                 yield block
-            block = block.next()
+            block = next_visible(block)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Adjust the gutter to the text's height, and highlight lines that are visible now."""
@@ -603,6 +613,8 @@ def bring_into_view(edit: QPlainTextEdit, position: int) -> None:
     """
     cursor = QTextCursor(edit.document())
     cursor.setPosition(min(max(position, 0), edit.document().characterCount() - 1))
+    if isinstance(edit, CodeEdit):
+        edit.folding.reveal(cursor.block())
     rect = edit.cursorRect(cursor)
     if rect.top() >= 0 and rect.bottom() <= edit.viewport().height():
         return
@@ -611,6 +623,10 @@ def bring_into_view(edit: QPlainTextEdit, position: int) -> None:
     number = block.firstLineNumber() + max(line.lineNumber() if line.isValid() else 0, 0)
     in_view = edit.viewport().height() // max(edit.fontMetrics().lineSpacing(), 1)
     edit.verticalScrollBar().setValue(number - in_view // 3)
+
+
+def _can_toggle(block: QTextBlock) -> bool:
+    return is_folded(block) or is_foldable(block)
 
 
 class Gutter(QWidget):
@@ -623,10 +639,17 @@ class Gutter(QWidget):
     line_clicked = Signal(int)
 
     def __init__(
-        self, edit: QPlainTextEdit, sign_of_line: Callable[[int], Sign | None], tip_of_line: Callable[[int], str]
+        self,
+        edit: QPlainTextEdit,
+        sign_of_line: Callable[[int], Sign | None],
+        tip_of_line: Callable[[int], str],
+        folding: Folding,
     ) -> None:
         super().__init__(edit)
         self._edit = edit
+        self._folding = folding
+        folding.changed.connect(self.update)
+        self._is_pointed = False  # arrows of lines that are not folded are shown to the pointer alone
         self._sign_of_line = sign_of_line
         self._tip_of_line = tip_of_line
         self._breakpoints: Mapping[int, bool] = {}
@@ -666,9 +689,35 @@ class Gutter(QWidget):
             sign = self._sign_of_line(number)
             if sign is not None:
                 paint_sign(painter, sign, QRectF(theme.SPACE_S, top + (height - _SIGN) / 2, _SIGN, _SIGN))
+            folded = is_folded(block)
+            if folded or (self._is_pointed and is_foldable(block)):
+                self._paint_arrow(painter, top + height / 2, folded=folded)
             top += self._edit.blockBoundingRect(block).height()
-            block = block.next()
+            block = next_visible(block)
         painter.end()
+
+    def _paint_arrow(self, painter: QPainter, middle: float, *, folded: bool) -> None:
+        """Paint the arrow that folds a line, or unfolds it, behind the number."""
+        x = self.width() - theme.SPACE_S / 2
+        tips = [(-1.5, -3), (-1.5, 3), (1.5, 0)] if folded else [(-3, -1), (3, -1), (0, 2)]
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.colour(Role.ACCENT if folded else Role.MUTED))
+        painter.drawPolygon([QPointF(x + across, middle + down) for across, down in tips])
+        painter.restore()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Show the arrows of lines that can be folded."""
+        super().enterEvent(event)
+        self._is_pointed = True
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Show the arrows of folded lines only."""
+        super().leaveEvent(event)
+        self._is_pointed = False
+        self.update()
 
     def _paint_breakpoint(self, painter: QPainter, rect: QRectF, *, is_on: bool) -> None:
         """Paint a filled box if it is enabled, an outline if not; sets the pen for the number."""
@@ -688,9 +737,13 @@ class Gutter(QWidget):
         event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Report a click on a line."""
+        """Report a click on a line; one on its arrow folds or unfolds it."""
         line = self.line_at(event.position().toPoint())
-        if line >= 0 and event.button() is Qt.MouseButton.LeftButton:
+        block = self._edit.document().findBlockByNumber(line)
+        is_on_arrow = event.position().x() >= self.width() - theme.SPACE_S - 2
+        if line >= 0 and event.button() is Qt.MouseButton.LeftButton and is_on_arrow and _can_toggle(block):
+            self._folding.toggle(block)
+        elif line >= 0 and event.button() is Qt.MouseButton.LeftButton:
             self.line_clicked.emit(line)
 
     def event(self, event: QEvent) -> bool:
@@ -707,7 +760,7 @@ class Gutter(QWidget):
             top += self._edit.blockBoundingRect(block).height()
             if position.y() < top:
                 return block.blockNumber()
-            block = block.next()
+            block = next_visible(block)
         return -1
 
     def _first(self) -> tuple[QTextBlock, float]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
+from collections.abc import Collection
+
+from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextBlock, QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import QPlainTextEdit
 
 from app import theme
@@ -39,7 +41,7 @@ class Highlighter(QSyntaxHighlighter):
         super().__init__(document)
         self._lexer = lexer
         self._formats = _formats()
-        self._visible: range | None = None  # the lines to highlight; None for all
+        self._visible: Collection[int] | None = None  # the lines to highlight; None for all
 
     def set_lexer(self, lexer: LineLexer) -> None:
         """Highlight another notation."""
@@ -51,7 +53,7 @@ class Highlighter(QSyntaxHighlighter):
         self._formats = _formats()
         self.rehighlight()
 
-    def show_lines(self, visible: range | None) -> None:
+    def show_lines(self, visible: Collection[int] | None) -> None:
         """Highlight only these lines from now on; None for all lines."""
         if visible == self._visible:
             return
@@ -65,9 +67,12 @@ class Highlighter(QSyntaxHighlighter):
 
     def show_visible(self, edit: QPlainTextEdit) -> None:
         """Highlight only the lines that an editor of the document shows."""
-        first = edit.firstVisibleBlock().blockNumber()
         spacing = max(edit.fontMetrics().lineSpacing(), 1)
-        self.show_lines(range(first, first + edit.viewport().height() // spacing + 2))
+        block, shown = edit.firstVisibleBlock(), set[int]()
+        while block.isValid() and len(shown) < edit.viewport().height() // spacing + 2:
+            shown.add(block.blockNumber())
+            block = next_visible(block)
+        self.show_lines(frozenset(shown))
 
     def highlightBlock(self, text: str) -> None:
         """Highlight one line."""
@@ -83,6 +88,18 @@ class Highlighter(QSyntaxHighlighter):
             start = offsets.to_utf16(token.start)
             self.setFormat(start, offsets.to_utf16(token.end) - start, self._formats[token.kind])
         self.setCurrentBlockState(result.state)
+
+
+def next_visible(block: QTextBlock) -> QTextBlock:
+    """Return the line after a line and after those that are hidden below it; an invalid one after the last."""
+    below = block.next()
+    if not below.isValid() or below.isVisible():
+        return below
+    # The number of the first line that a block shows counts no hidden ones: found without reading these.
+    below = block.document().findBlockByLineNumber(block.firstLineNumber() + block.lineCount())
+    while below.isValid() and not below.isVisible():
+        below = below.next()
+    return below if below.blockNumber() > block.blockNumber() else QTextBlock()
 
 
 def _formats() -> dict[TokenKind, QTextCharFormat]:

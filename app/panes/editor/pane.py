@@ -351,6 +351,21 @@ class EditorPane(QWidget):
         else:
             self.edit.apply(changed.edits, offset_after_edits(self.edit.caret, changed.edits))
 
+    @command("edit.fold", "Ctrl+Shift+[", place=(5, 7), context="editor")
+    def toggle_fold(self) -> None:
+        """Fold the line at the cursor, or unfold it."""
+        self.edit.folding.toggle(self.edit.textCursor().block())
+
+    @command("edit.fold_all", "Ctrl+L, [", place=(5, 8), context="editor")
+    def fold_all(self) -> None:
+        """Fold all lines."""
+        self.edit.folding.fold_all()
+
+    @command("edit.unfold_all", "Ctrl+L, ]", place=(5, 9), context="editor")
+    def unfold_all(self) -> None:
+        """Unfold all lines."""
+        self.edit.folding.unfold_all()
+
     @command("edit.bracket", "Ctrl+B", place=(5, 3), context="editor")
     def go_to_bracket(self) -> None:
         """Go to the partner of the bracket at the cursor."""
