@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict
+from functools import partial
 from typing import Final
 
 from engine.cli.arguments import (
@@ -29,28 +29,22 @@ from engine.diagnosis.case import RequestConstraint
 from engine.diagnosis.differences import (
     MOST_SERVER_STEPS,
     MOST_STEPS,
-    AttachedEngine,
     CauseKind,
-    ComparedEngine,
     Difference,
     DifferenceReport,
     DiffVerdict,
-    Parting,
-    PeerEngine,
     WalkOptions,
     cause_sentence,
-    compare_engines,
+    compare_named,
     nearest_options,
     refusal_sentence,
     verdict_sentence,
 )
 from engine.peers import PEERS
-from engine.peers.adapter import BYTES, OWN, Peer
-from engine.peers.bench import vocabulary_with_end
-from engine.servers import ServerClient
+from engine.peers.adapter import OWN, Peer
 from engine.servers.client import is_remote, is_server_address
 from engine.servers.keys import KEY_VARIABLE, key_of
-from engine.source import CancelToken, SourceText, TimeUpError
+from engine.source import SourceText
 from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 from engine.vocabulary.visible import visible
@@ -83,46 +77,24 @@ def run(arguments: argparse.Namespace) -> int:
     source = read_grammar(arguments)
     options = _options(arguments, [PEERS[name] for name in names if name in PEERS])
     compile_grammar(arguments.notation, source, options)  # reports its errors as other commands do
-    with ProgressLine() as cancel, cancel.within(arguments.seconds), ExitStack() as stack:
-        report, vocabulary = _compared(names, arguments, source.text, options, stack, cancel)
+    texts = tuple(text.encode() for text in arguments.text)
+    default = MOST_SERVER_STEPS if any(map(is_server_address, names)) else MOST_STEPS
+    first, second = (name if is_server_address(name) else PEERS[name] for name in names)
+    with ProgressLine() as cancel:
+        report, vocabulary = compare_named(
+            (first, second),
+            RequestConstraint(arguments.notation, source.text, options),
+            WalkOptions(texts, arguments.seed, arguments.steps or default, arguments.seconds),
+            vocabulary=load_vocabulary(arguments, cancel) if arguments.model or arguments.tokenizer else None,
+            key=partial(key_of, variable=arguments.key_env),
+            cancel=cancel,
+            show=lambda found: print_note(catalogue_text("cli.diff.first", where=after_text(visible(found.data)))),
+        )
     if arguments.json:
         print_json(_as_data(report, vocabulary, source))
     else:
         print("\n".join(_lines(report, vocabulary)))
     return _EXIT_CODES.get(report.verdict, ExitCode.NEGATIVE)
-
-
-def _compared(
-    names: Sequence[str],
-    arguments: argparse.Namespace,
-    grammar: str,
-    options: CompileOptions,
-    stack: ExitStack,
-    cancel: CancelToken,
-) -> tuple[DifferenceReport, Vocabulary]:
-    """Return the comparison and the vocabulary of the masks; a time limit may end it before the first masks.
-
-    Args:
-        names: the names or addresses of the engines.
-        arguments: the arguments of the command line.
-        grammar: the grammar.
-        options: the options of Turnstile's compiles.
-        stack: ends the engines.
-        cancel: cancels the work.
-    """
-    constraint = RequestConstraint(arguments.notation, grammar, options)
-    texts = tuple(text.encode() for text in arguments.text)
-    default = MOST_SERVER_STEPS if any(map(is_server_address, names)) else MOST_STEPS
-    walk = WalkOptions(texts, arguments.seed, arguments.steps or default, arguments.seconds)
-    try:
-        first, second, vocabulary = _engines(names, arguments, constraint, stack, cancel)
-
-        def show(parting: Parting) -> None:
-            print_note(catalogue_text("cli.diff.first", where=after_text(visible(parting.data))))
-
-        return compare_engines((first, second), vocabulary, constraint, walk, cancel, show), vocabulary
-    except TimeUpError:
-        return DifferenceReport(((names[0], ""), (names[1], "")), is_cut_by_time=True), BYTES
 
 
 def _names_of_engines(arguments: argparse.Namespace) -> list[str]:
@@ -132,53 +104,14 @@ def _names_of_engines(arguments: argparse.Namespace) -> list[str]:
         arguments.parser.error(catalogue_text("cli.diff.error.two"))
     for name in names:
         if is_server_address(name):
+            if is_remote(name):
+                print_note(catalogue_text("cli.message.remote", address=name))
             continue
         if name not in PEERS:
             raise MisuseError("errors.peers.unknown", name=name, names=", ".join(PEERS.names))
         if arguments.notation not in PEERS[name].notations:
             raise MisuseError("cli.diff.error.notation", engine=name, notation=arguments.notation)
     return list(names)
-
-
-def _engines(
-    names: Sequence[str],
-    arguments: argparse.Namespace,
-    constraint: RequestConstraint,
-    stack: ExitStack,
-    cancel: CancelToken,
-) -> tuple[ComparedEngine, ComparedEngine, Vocabulary]:
-    """Return the two engines, which `stack` ends, and the vocabulary of both: by default that of a server, or bytes.
-
-    Args:
-        names: their names or addresses.
-        arguments: the arguments of the command line.
-        constraint: the grammar.
-        stack: ends them.
-        cancel: cancels their work.
-    """
-    has_vocabulary = bool(arguments.model or arguments.tokenizer)
-    vocabulary = load_vocabulary(arguments, cancel) if has_vocabulary else None
-    servers: dict[int, AttachedEngine] = {}
-    for index, name in enumerate(names):
-        if is_server_address(name):
-            if is_remote(name):
-                print_note(catalogue_text("cli.message.remote", address=name))
-            key = key_of(name, variable=arguments.key_env)
-            client = stack.enter_context(ServerClient(name, key=key, cancel=cancel))
-            servers[index] = AttachedEngine(
-                client, constraint.notation, vocabulary, options=constraint.options, cancel=cancel
-            )
-            servers[index].require_mask(constraint.text)
-            vocabulary = servers[index].vocabulary
-    shared = BYTES if vocabulary is None else vocabulary_with_end(vocabulary)
-    first, second = (
-        servers.get(index)
-        or stack.enter_context(
-            PeerEngine(PEERS[name], shared, constraint.notation, options=constraint.options, cancel=cancel)
-        )
-        for index, name in enumerate(names)
-    )
-    return first, second, shared
 
 
 def _options(arguments: argparse.Namespace, peers: Sequence[Peer]) -> CompileOptions:

@@ -30,14 +30,21 @@ class FiguresChart(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._figures: tuple[EngineFigures, ...] = ()
+        self._title = ""
         self.setObjectName("engine-figures")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Minimum)
         self.setToolTip(plain_text(ui_text("engines.figures.tip")))
         theme.themes.changed.connect(self.update)
 
-    def show_figures(self, figures: tuple[EngineFigures, ...]) -> None:
-        """Show measurements."""
+    def show_figures(self, figures: tuple[EngineFigures, ...], tokens: int = 0) -> None:
+        """Show measurements.
+
+        Args:
+            figures: the measurements.
+            tokens: the size of their vocabulary; 0 for that of bytes.
+        """
         self._figures = figures
+        self._title = ui_text("engines.figures.tokens", count=tokens) if tokens else ui_text("engines.figures.bytes")
         self.setAccessibleName(self.text)
         self.updateGeometry()
         self.setMinimumHeight(self.sizeHint().height())
@@ -50,13 +57,13 @@ class FiguresChart(QWidget):
         for index, measure in enumerate(MEASURES):
             values = ", ".join(f"{one.engine} {_number(measure, _value(one, index))}" for one in self._figures)
             parts.append(f"{ui_text(f'engines.figures.{measure}')}: {values}")
-        return "; ".join(parts) if self._figures else ""
+        return "; ".join((self._title, *parts)) if self._figures else ""
 
     def sizeHint(self) -> QSize:
         """Return the size of all groups."""
         height = QFontMetrics(self.font()).height()
         group = height + len(self._figures) * (height + _ROW_GAP) + theme.SPACE_S
-        return QSize(_WIDTH, len(MEASURES) * group if self._figures else 0)
+        return QSize(_WIDTH, height + theme.SPACE_S + len(MEASURES) * group if self._figures else 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the groups."""
@@ -67,7 +74,9 @@ class FiguresChart(QWidget):
         row = metrics.height() + _ROW_GAP
         names = max((metrics.horizontalAdvance(one.engine) for one in self._figures), default=0) + theme.SPACE_S
         numbers = metrics.horizontalAdvance("00,000.0 ms") + theme.SPACE_S
-        top = 0
+        painter.setPen(theme.colour(theme.Role.MUTED))
+        painter.drawText(0, 0, self.width(), metrics.height(), Qt.AlignmentFlag.AlignLeft, self._title)
+        top = metrics.height() + theme.SPACE_S
         for index, measure in enumerate(MEASURES):
             painter.setPen(theme.colour(theme.Role.MUTED))
             title = ui_text(f"engines.figures.{measure}")

@@ -101,8 +101,10 @@ class EnginesPane(QFrame):
         self.setProperty("role", "panel")
         self.setAccessibleName(ui_text("engines.name"))
         self._is_running = False
-        self._grammar = self._compared = ""
+        self._grammar = self._compared = self._first_title = ""
         self._names: tuple[str, ...] = ()
+        self._installed: tuple[str, ...] = ()
+        self._servers: tuple[str, ...] = ()
         self.first = _engine_box("engine-first", ui_text("engines.first"))
         self.second = _engine_box("engine-second", ui_text("engines.second"))
         self.run_button = push_button(ui_text("engines.compare"), ui_text("engines.compare_tip"), clicked=self._on_run)
@@ -138,19 +140,34 @@ class EnginesPane(QFrame):
 
     def show_engines(self, found: EngineList) -> None:
         """Offer the installed engines, and name the others with what installs them."""
-        names = (OWN, *(name for name, _ in found.engines))
-        if names != self._names:
-            self._names = names
-            self.first.clear()
-            self.first.addItems(list(names))
-            self._fill_second()
+        self._installed = (OWN, *(name for name, _ in found.engines))
+        self._offer()
         packages = " ".join(dict.fromkeys(package for _, package in found.absent))
         listed = ", ".join(name for name, _ in found.absent)
         self.absent.setText(ui_text("engines.absent", names=listed, packages=packages) if listed else "")
         self.absent.setVisible(bool(listed))
-        self.run_button.setEnabled(self._is_running or len(names) > 1)
-        if len(names) == 1 and not self.model.rows:
+        if len(self._names) == 1 and not self.model.rows:
             self._show_hint(ui_text("engines.none"))
+
+    def show_servers(self, addresses: tuple[str, ...]) -> None:
+        """Offer the servers that are attached or known."""
+        self._servers = addresses
+        if self._installed:
+            self._offer()
+
+    def _offer(self) -> None:
+        """Offer installed engines and servers; what was chosen stays chosen."""
+        names = (*self._installed, *self._servers)
+        if names != self._names:
+            first, second = self.first.currentText(), self.second.currentData()
+            self._names = names
+            self.first.clear()
+            self.first.addItems(list(names))
+            self.first.setCurrentIndex(max(0, self.first.findText(first)))
+            self._fill_second()
+            if (chosen := self.second.findData(second)) > 0:
+                self.second.setCurrentIndex(chosen)
+        self.run_button.setEnabled(self._is_running or len(names) > 1)
 
     def show_progress(self, progress: Progress) -> None:
         """Show how far the comparison is."""
@@ -165,9 +182,10 @@ class EnginesPane(QFrame):
         if answer.error:
             self._show_hint(answer.error)
             return
+        self._first_title = answer.figures[0].engine if answer.figures else self.first.currentText()
         self.summary.set_text(" · ".join(capitalised(one.sentence) for one in answer.verdicts))
         self.model.show_rows(answer.differences)
-        self._show_figures(answer.figures)
+        self._show_figures(answer.figures, answer.tokens)
         checked = sum(one.checked for one in answer.verdicts)
         if answer.differences:
             self._pages.setCurrentWidget(self.table)
@@ -201,7 +219,9 @@ class EnginesPane(QFrame):
         self._set_running(is_running=True)
         self._compared = self._grammar
         chosen = self.second.currentData()
-        others = tuple(name for name in self._names if name != self.first.currentText()) if not chosen else (chosen,)
+        others = (
+            tuple(name for name in self._installed if name != self.first.currentText()) if not chosen else (chosen,)
+        )
         self.wanted.emit(self.first.currentText(), others)
 
     def _set_running(self, *, is_running: bool) -> None:
@@ -217,8 +237,8 @@ class EnginesPane(QFrame):
         self._pages.setCurrentWidget(self.hint)
         self._enable()
 
-    def _show_figures(self, figures: tuple[EngineFigures, ...]) -> None:
-        self.chart.show_figures(figures)
+    def _show_figures(self, figures: tuple[EngineFigures, ...], tokens: int = 0) -> None:
+        self.chart.show_figures(figures, tokens)
         self._scroll.setVisible(bool(figures))
 
     def _fill_second(self) -> None:
@@ -246,7 +266,7 @@ class EnginesPane(QFrame):
         """Keep the text that shows a difference, with the verdict of the first engine."""
         row = self._row()
         if row is not None and row.text is not None:
-            self.test_wanted.emit(row.text, row.accepted_by == self.first.currentText())
+            self.test_wanted.emit(row.text, row.accepted_by == self._first_title)
 
     def _build(self) -> None:
         head = QHBoxLayout()

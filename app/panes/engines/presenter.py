@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.widgets.lazy import Lazy
 from app.workers.requests.engines import CompareMasks
+from engine.servers.client import is_server_address
 
 if TYPE_CHECKING:
     from app.panes.engines.pane import EnginesPane
@@ -37,7 +38,12 @@ class EnginesPresenter(PanePresenter):
         return view
 
     def _list(self) -> None:
-        """Request the engines that read the notation of the grammar."""
+        """Offer the servers that are attached or known, and request the engines that read the notation."""
+        model = self.session.decoding.view.model
+        attached = () if model is None else (model.spec,)
+        specs = (one for one in (*attached, *self.context.settings.preferences.servers) if is_server_address(one))
+        if self.view.built is not None:
+            self.view.built.show_servers(tuple(dict.fromkeys(one.partition("#")[0] for one in specs)))
         self.session.engines.list_engines(self.session.document.content.grammar.notation)
 
     def _follow_document(self) -> None:

@@ -171,8 +171,8 @@ class CompareMasks(WorkerRequest["MasksAnswer"]):
     """Compare the masks of an engine with those of others on the grammar.
 
     Attributes:
-        first: the name of the engine.
-        others: the names of the engines that are compared with it.
+        first: the name of the engine, or the address of a server.
+        others: those of the engines that are compared with it.
         texts: texts to follow first.
     """
 
@@ -251,10 +251,15 @@ class EngineFigures:
 
 @dataclass(frozen=True, slots=True)
 class MasksAnswer:
-    """The comparisons, or the sentence that says why there are none."""
+    """The comparisons, or the sentence that says why there are none.
+
+    Attributes:
+        tokens: the size of the vocabulary of the measurements; 0 for that of bytes.
+    """
 
     request: CompareMasks
     verdicts: tuple[MaskVerdict, ...] = ()
     differences: tuple[MaskDifference, ...] = ()
     figures: tuple[EngineFigures, ...] = ()
+    tokens: int = 0
     error: str = ""

@@ -1,7 +1,7 @@
 """Differences of two engines on one grammar: where their masks part, why, and a text that shows it."""
 
 from engine.diagnosis.differences.attached import MOST_SERVER_STEPS, AttachedEngine
-from engine.diagnosis.differences.comparison import MOST_STEPS, WalkOptions, compare_engines, compare_peers
+from engine.diagnosis.differences.comparison import MOST_STEPS, WalkOptions, compare_engines, compare_named
 from engine.diagnosis.differences.engines import ComparedEngine, PeerEngine, nearest_options
 from engine.diagnosis.differences.sentences import cause_sentence, refusal_sentence, verdict_sentence
 from engine.diagnosis.differences.values import CauseKind, Difference, DifferenceReport, DiffVerdict, Direction, Parting
@@ -21,7 +21,7 @@ __all__ = [
     "WalkOptions",
     "cause_sentence",
     "compare_engines",
-    "compare_peers",
+    "compare_named",
     "nearest_options",
     "refusal_sentence",
     "verdict_sentence",

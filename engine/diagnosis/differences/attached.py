@@ -12,6 +12,7 @@ give equal results. What is not asked or cannot be read is unknown, and no diffe
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final
@@ -123,6 +124,25 @@ class AttachedEngine:
                 self._known[source, path] = text
         return FollowedTexts(tuple(self._known.get((source, path), _UNKNOWN) for path in paths))
 
+    def timed(self, source: str, path: _Ids) -> tuple[float, float] | None:
+        """Return the seconds of a request for a first token, and for each token of a text, with the model's own.
+
+        Args:
+            source: the grammar.
+            path: a text that the server accepts.
+
+        Returns:
+            None if nothing can be followed.
+        """
+        masks, times = self._masks_of(source), list[float]()
+        if masks.unread is not None or not path:
+            return None
+        for asked in ((), path):
+            start = time.perf_counter()
+            masks.asked_once(asked)
+            times.append(time.perf_counter() - start)
+        return times[0], times[1] / (len(path) + 1)
+
     def complete(self, source: str, path: _Ids) -> _Ids | None:
         """See `ComparedEngine`: the server goes on by itself, unless another token ends the text sooner."""
         masks, text, visits = self._masks_of(source), list(path), dict[_Ids, int]()
@@ -217,6 +237,14 @@ class _SourceMasks:
             if position < len(path) and words and not words[path[position] >> 3] >> (path[position] & 7) & 1:
                 break
         return FollowedText(tuple(known))
+
+    def asked_once(self, path: _Ids) -> None:
+        """Ask about a text, and drop the answer."""
+        reader, constraint = self._masks.reader, self._masks.constraint
+        if isinstance(reader, SketchesMask):
+            reader.sketch(constraint, path)
+        else:
+            reader.read(constraint, path, (len(path),))
 
     def followed(self, path: _Ids) -> FollowedText:
         """Return how the server reads a text."""

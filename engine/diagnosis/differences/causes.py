@@ -344,7 +344,7 @@ class Explainer:
         return [token for token in tokens if token not in explained]
 
     def _other_forms(self, token: _Token) -> Iterator[tuple[CauseKind, _Ids]]:
-        """Yield the value of a legal text with a token in other forms."""
+        """Yield a legal text with a token in other tokens, and its value in other forms."""
         text = self._reference.completed(token.data, frozenset()) if self._reference.plain.describes_json else None
         try:
             value = None if text is None else json.loads(text)
@@ -352,6 +352,9 @@ class Explainer:
             return
         if text is None:
             return
+        whole = self._tokenizer.spell(text)
+        if whole is not None and tuple(whole[: len(token.path)]) != token.path:
+            yield CauseKind.TOKENS, tuple(whole)
         plain, ordered = _compact(value), _compact(_declared_first(value, self._names))
         is_number = b"\\" not in text and text[token.start - 1 : token.start] in _OF_NUMBERS
         forms = {plain: CauseKind.NUMBERS if is_number else CauseKind.ESCAPES}

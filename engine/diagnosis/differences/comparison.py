@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from engine.diagnosis.case import RequestConstraint
+from engine.diagnosis.differences.attached import AttachedEngine
 from engine.diagnosis.differences.causes import Explainer
 from engine.diagnosis.differences.directed_walk import directed_texts, keywords_of
 from engine.diagnosis.differences.engines import ComparedEngine, PeerEngine
@@ -21,8 +22,11 @@ from engine.diagnosis.differences.reference import Reference
 from engine.diagnosis.differences.values import DifferenceReport, Parting, RefusedGrammar
 from engine.diagnosis.failures.counterfactual import without_keywords
 from engine.masking.bitmask import unpack_mask
-from engine.peers.adapter import GreedyTokenizer, Peer, eos_id_of
+from engine.peers.adapter import BYTES, GreedyTokenizer, Peer, eos_id_of
+from engine.peers.bench import vocabulary_with_end
 from engine.peers.masks import FollowedText
+from engine.servers import ServerClient
+from engine.servers.keys import key_of
 from engine.source import CancelToken, TimeUpError
 from engine.vocabulary import Vocabulary
 
@@ -103,31 +107,55 @@ def compare_engines(
     )
 
 
-def compare_peers(
-    peers: tuple[Peer, Peer],
-    vocabulary: Vocabulary,
+def compare_named(
+    engines: tuple[Peer | str, Peer | str],
     constraint: RequestConstraint,
     walk: WalkOptions = WalkOptions(),
+    *,
+    vocabulary: Vocabulary | None = None,
+    key: Callable[[str], str] = key_of,
     cancel: CancelToken | None = None,
-) -> DifferenceReport:
-    """Compare two installed engines, each in a process of its own; see `compare_engines`.
+    show: Callable[[Parting], object] = lambda _parting: None,
+) -> tuple[DifferenceReport, Vocabulary]:
+    """Compare two engines, each an installed one, in a process of its own, or a running server; see `compare_engines`.
 
     Args:
-        peers: the first engine, and the one that is compared with it.
-        vocabulary: the vocabulary of both, with an EOS id.
+        engines: the first engine, and the one that is compared with it; a server is its address.
         constraint: the grammar, with the options of Turnstile's compiles.
         walk: the texts that are followed.
+        vocabulary: the vocabulary of both; None for that of a server, or of bytes without a server.
+        key: returns the key of a server.
         cancel: cancels the comparison, and receives its progress.
+        show: receives the first prefix with a difference as soon as it is found.
+
+    Returns:
+        the result, and the vocabulary.
     """
     cancel = cancel or CancelToken()
-    with ExitStack() as stack:
-        first, second = (
-            stack.enter_context(
-                PeerEngine(peer, vocabulary, constraint.notation, options=constraint.options, cancel=cancel)
+    names = tuple(one if isinstance(one, str) else one.name for one in engines)
+    with cancel.within(walk.seconds), ExitStack() as stack:
+        try:
+            servers: dict[int, AttachedEngine] = {}
+            for index, address in enumerate(engines):
+                if isinstance(address, str):
+                    client = stack.enter_context(ServerClient(address, key=key(address), cancel=cancel))
+                    servers[index] = AttachedEngine(
+                        client, constraint.notation, vocabulary, options=constraint.options, cancel=cancel
+                    )
+                    servers[index].require_mask(constraint.text)
+                    vocabulary = servers[index].vocabulary
+            shared = BYTES if vocabulary is None else vocabulary_with_end(vocabulary)
+            first, second = (
+                servers[index]
+                if isinstance(peer, str)
+                else stack.enter_context(
+                    PeerEngine(peer, shared, constraint.notation, options=constraint.options, cancel=cancel)
+                )
+                for index, peer in enumerate(engines)
             )
-            for peer in peers
-        )
-        return compare_engines((first, second), vocabulary, constraint, walk, cancel)
+            return compare_engines((first, second), shared, constraint, walk, cancel, show), shared
+        except TimeUpError:
+            return DifferenceReport(((names[0], ""), (names[1], "")), is_cut_by_time=True), vocabulary or BYTES
 
 
 def _refusals(engines: Iterable[ComparedEngine], reference: Reference) -> Iterator[RefusedGrammar]:

@@ -43,7 +43,7 @@ def refusal_sentence(refused: RefusedGrammar) -> str:
 
 def _fields(found: Difference) -> tuple[str, ...]:
     """Return the names of the fields of the text of a cause."""
-    if found.kind in FORMS:
+    if found.kind in (*FORMS, CauseKind.TOKENS, CauseKind.UNEXPLAINED):
         return ()
     if found.kind is CauseKind.RULE:
         return ("engine", "rule") if found.rule else ("engine",)

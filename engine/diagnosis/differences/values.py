@@ -57,6 +57,8 @@ class CauseKind(StrEnum):
     NUMBERS = "forms of numbers"
     ESCAPES = "escapes"
     WHITESPACE = "white space"
+    TOKENS = "tokens"
+    """An engine allows the same text, divided into other tokens."""
     UNEXPLAINED = "unexplained"
     """The time was up before the cause was found."""
     END = "end"
@@ -65,6 +67,10 @@ class CauseKind(StrEnum):
 
 FORMS = (CauseKind.ORDER, CauseKind.NUMBERS, CauseKind.ESCAPES, CauseKind.WHITESPACE)
 """Causes that no keyword decides: engines choose one of several forms that JSON has for a value."""
+
+
+MINOR = (*FORMS, CauseKind.TOKENS, CauseKind.END)
+"""Causes that count for the verdict only if there are no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +172,9 @@ class DifferenceReport:
 
 
 def verdict_of(differences: Iterable[Difference]) -> DiffVerdict:
-    """Return the verdict over differences: those of forms and ends count only if there are no others."""
+    """Return the verdict over differences: those of forms, tokens and ends count only if there are no others."""
     found = list(differences)
-    others = [one for one in found if one.kind not in (*FORMS, CauseKind.END)]
+    others = [one for one in found if one.kind not in MINOR]
     directions = {one.direction for one in others or found}
     if not directions:
         return DiffVerdict.EQUAL

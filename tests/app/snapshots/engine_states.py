@@ -57,10 +57,35 @@ ANSWER = MasksAnswer(
 )
 
 
+SERVER = "http://127.0.0.1:8080"
+OF_SERVER = MasksAnswer(
+    CompareMasks(REQUEST.compiled, "turnstile", (SERVER,)),
+    (MaskVerdict("llama-server", "b10132", "looser: llama-server b10132 allows more than turnstile", 187),),
+    (
+        MaskDifference(
+            "llama-server",
+            "llama-server allows what /properties/born/format forbids",
+            True,
+            prefix='{"born":"2024-02-',
+            prefix_bytes="7b 22 62 6f 72 6e 22 3a 22 32 30 32 34 2d 30 32 2d",
+            tokens="30 31",
+            text='{"born":"2024-02-30"}',
+            accepted_by="llama-server",
+            prefixes=3,
+        ),
+    ),
+    (EngineFigures("turnstile", 1.4, 2.2, 8.9, 2.4, 9.8), EngineFigures("llama-server", None, 18.4, 17_212.0)),
+    49_152,
+)
+
+
 def engines(answer: MasksAnswer | None, found: EngineList = LISTED) -> QWidget:
     pane = EnginesPane()
     shown(pane, 1_180, 290)
     pane.show_engines(found)
+    pane.show_servers((SERVER,) if answer is OF_SERVER else ())
+    if answer is OF_SERVER:
+        pane.second.setCurrentIndex(pane.second.findText(SERVER))
     if answer is not None:
         pane.show_answer(answer)
     return pane
@@ -70,5 +95,6 @@ STATES = {
     "engines-empty": lambda: engines(None),
     "engines-error": lambda: engines(MasksAnswer(REQUEST, error="Fix the grammar first")),
     "engines-none": lambda: engines(None, EngineList("regex", (), (("xgrammar", "xgrammar"),))),
+    "engines-server": lambda: engines(OF_SERVER),
     "engines-typical": lambda: engines(ANSWER),
 }

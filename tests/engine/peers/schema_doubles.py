@@ -107,3 +107,23 @@ class ByteAdapter(AsciiAdapter):
 
     def compile(self, notation, source):
         return ByteMatcher(compile_grammar(notation, source, self.options), self.vocabulary)
+
+
+class WholeWordMatcher(OwnMatcher):
+    """A matcher without the token `n` where `name` is allowed, as engines that force the tokens of a text."""
+
+    def fill_mask(self):
+        super().fill_mask()
+        if allows(self.mask, LONG_TOKEN):
+            self.mask[ord("n") >> 5] &= ~(1 << (ord("n") & 31))
+
+
+LONG_TOKEN = 257
+"""The id of the token `name` behind those of bytes and the EOS."""
+
+
+class WholeWordAdapter(AsciiAdapter):
+    """This engine, which forces long tokens."""
+
+    def compile(self, notation, source):
+        return WholeWordMatcher(compile_grammar(notation, source, self.options), self.vocabulary)

@@ -15,11 +15,14 @@ from engine.diagnosis.differences import (
     Direction,
     PeerEngine,
     WalkOptions,
+    cause_sentence,
     compare_engines,
+    compare_named,
 )
 from engine.peers import PEERS
 from engine.peers.adapter import BYTES, OWN, Peer
 from engine.source import CancelledError, CancelToken
+from engine.vocabulary import Vocabulary
 from tests.engine.peers.peer_doubles import DoubleAdapter
 from tests.engine.peers.schema_doubles import (
     AnyOfAdapter,
@@ -31,6 +34,7 @@ from tests.engine.peers.schema_doubles import (
     NineAdapter,
     SpacelessAdapter,
     UnorderedAdapter,
+    WholeWordAdapter,
 )
 
 OURS = PEERS[OWN]
@@ -144,6 +148,26 @@ def test_properties_in_another_order_are_a_form():
     assert report.first.text == b'{"b":2,"a":1}'
 
 
+def test_other_tokens_of_the_same_text_are_no_matter_of_a_keyword():
+    vocabulary = Vocabulary([*BYTES.tokens, b"name"], BYTES.eos_ids, BYTES.special)
+    schema = {
+        "type": "object",
+        "properties": {"name": {"const": 1}},
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+    report, used = compare_named(
+        (OURS, Peer("words", "pytest", WholeWordAdapter)),
+        RequestConstraint("json_schema", json.dumps(schema)),
+        WalkOptions(steps=40),
+        vocabulary=vocabulary,
+    )
+    assert used == vocabulary
+    assert {one.kind for one in report.differences} == {CauseKind.TOKENS}
+    assert (report.verdict, report.first.lost) == (DiffVerdict.STRICTER, (ord("n"),))
+    assert cause_sentence(report.first, report.names)
+
+
 def test_a_number_that_a_keyword_forbids_is_no_form_of_another():
     report = compared(OURS, FORGETFUL, {"type": "array", "items": {"type": "integer", "maximum": 4}})
     assert {one.pointer for one in report.differences} == {"/items/maximum"}
@@ -198,6 +222,7 @@ def test_differences_that_no_time_is_left_to_explain_are_shown_without_a_cause()
     assert report.is_cut_by_time
     assert {one.kind for one in report.differences} == {CauseKind.UNEXPLAINED}
     assert (report.verdict, bool(report.first.gained), report.first.text) == (DiffVerdict.LOOSER, True, None)
+    assert cause_sentence(report.first, report.names)
 
 
 def test_given_texts_are_followed_first():

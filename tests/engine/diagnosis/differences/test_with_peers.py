@@ -8,7 +8,7 @@ import pytest
 
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.case import RequestConstraint
-from engine.diagnosis.differences import CauseKind, DiffVerdict, WalkOptions, compare_peers, nearest_options
+from engine.diagnosis.differences import CauseKind, DiffVerdict, WalkOptions, compare_named, nearest_options
 from engine.peers import PEERS
 from engine.peers.adapter import BYTES, OWN
 from engine.peers.bench import run_bench
@@ -39,7 +39,8 @@ def installed(name):
 def compared(peer, schema):
     peers = PEERS[OWN], peer
     constraint = RequestConstraint("json_schema", json.dumps(schema), nearest_options(CompileOptions(), peers))
-    return compare_peers(peers, BYTES, constraint, WalkOptions(steps=1_500))
+    report, _ = compare_named(peers, constraint, WalkOptions(steps=1_500))
+    return report
 
 
 @pytest.mark.parametrize(("name", "schema", "pointer"), LOOSE, ids=lambda one: one if isinstance(one, str) else "")
