@@ -26,6 +26,7 @@ from app.workers.requests.compile import (
     DescribeAnswer,
     DescribeRequest,
     Diagnosed,
+    DrawRailroad,
     FormatAnswer,
     FormatRequest,
     LintAnswer,
@@ -40,6 +41,7 @@ from engine.source import Diagnostic, Severity, SourceText, Span
 from engine.targets import ENGINES
 
 if TYPE_CHECKING:
+    from app.graph.layout.railroad import RailroadDrawing
     from app.graph.match.folding import FoldedAutomaton
     from app.graph.match.regions import AutomatonRegions
     from app.graph.match.rules import RuleCharts
@@ -159,7 +161,8 @@ class Compiling(QObject):
     def compile_now(self) -> None:
         """Compile the current text without waiting for more keys."""
         self._timer.stop()
-        self._compile.cancel(lambda request: isinstance(request, DescribeRequest | CountStacks))  # outdated texts
+        about_text = DescribeRequest | CountStacks | DrawRailroad
+        self._compile.cancel(lambda request: isinstance(request, about_text))  # outdated texts
         self._lint()  # before the compile, which takes longer: the findings of both are shown together
         request = self.request()
         asked = self._compile.ask(request, self)
@@ -246,6 +249,10 @@ class Compiling(QObject):
         if self._describes and self._last_good is not None:
             compiled = self._last_good.request
             self._compile.ask(DescribeRequest(compiled), self).then(partial(self._on_described, compiled.text))
+
+    def draw_railroad(self, request: DrawRailroad, show: Callable[[RailroadDrawing | None], object]) -> None:
+        """Request a railroad diagram; a newer request replaces one that waits."""
+        self._compile.ask(request, self).then(show)
 
     def count_stacks(
         self, request: CountStacks, show: Callable[[StackCounts], object], stop: Callable[[], object]

@@ -101,7 +101,7 @@ class DockLayout(QWidget):
             self._size_bottom()
             self.bottom_toggled.emit(is_open)
 
-    @command("view.bottom", "Ctrl+J", place=(1, 12), checked=lambda self: self.bottom_is_open)
+    @command("view.bottom", "Ctrl+J", place=(1, 13), checked=lambda self: self.bottom_is_open)
     def toggle_bottom(self) -> None:
         """Collapse or expand the bottom panel, as the user's choice."""
         self.open_bottom(not self.bottom_is_open)

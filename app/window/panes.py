@@ -15,6 +15,7 @@ from app.panes import (
     generation,
     probabilities,
     problems,
+    railroad,
     test_strings,
     timeline,
 )
@@ -36,6 +37,7 @@ PANES = (
     breakpoints.PANE,
     forced.PANE,
     engines.PANE,
+    railroad.PANE,
 )
 """The panes in the order of their tabs; those of other distributions follow."""
 

@@ -24,6 +24,7 @@ from app.workers.requests.compile import (
     DescribeAnswer,
     DescribeRequest,
     Diagnosed,
+    DrawRailroad,
     FormatAnswer,
     FormatRequest,
     LintAnswer,
@@ -39,9 +40,11 @@ from engine.notations.editing import apply_edits
 from engine.source import CancelToken, GrammarError, LimitExceededError, SourceText, Span, diagnostic
 
 if TYPE_CHECKING:
+    from app.graph.layout.railroad import RailroadDrawing
     from app.workers.requests.export import ExportAnswer, ExportList
     from engine.compile import CompiledGrammar
     from engine.diagnosis.targets.llama_stacks import StackCounter
+    from engine.notations.railroad import Railroad
 
 
 class CompileHandler(Handler):
@@ -51,6 +54,7 @@ class CompileHandler(Handler):
         super().__init__()
         self._request: CompileRequest | None = None
         self._positions: PositionReader | None = None  # of the last grammar that compiled
+        self._railroad: tuple[CompileRequest, Railroad] | None = None  # of the last text that was drawn
         self._counted: CompileRequest | None = None  # the grammar of the counter
         self._counter: StackCounter | None = None
 
@@ -130,6 +134,24 @@ class CompileHandler(Handler):
         with job.cancel.scope():
             found = NOTATIONS[compiled.notation].explain(SourceText(compiled.text), compiled.options)
         return DescribeAnswer(compiled.revision, found)
+
+    @handles(DrawRailroad)
+    def _draw_railroad(self, request: DrawRailroad, job: Job) -> RailroadDrawing | None:
+        from app.graph.layout.railroad import lay_out_railroad  # start-up time: many windows draw none
+        from engine.notations.railroad import group_at  # start-up time: as above
+
+        compiled = request.compiled
+        with job.cancel.scope():
+            if self._railroad is None or self._railroad[0] != compiled:
+                text = SourceText(compiled.text)
+                self._railroad = compiled, NOTATIONS[compiled.notation].railroad(text, compiled.options)
+            railroad = self._railroad[1]
+            rule = railroad.rule_at(request.offset)
+            if rule is None:
+                return None
+            track = rule.track()
+            part = group_at(track, request.offset) if request.is_part else track
+            return lay_out_railroad(railroad, rule, part, request.opened, request.style)
 
     @handles(FormatRequest)
     def _format(self, request: FormatRequest, job: Job) -> FormatAnswer:

@@ -180,10 +180,9 @@ class ExplanationWriter:
                 words = catalogue_text("explanation.node.choice", count=len(node.alternatives))
                 return words, partial(self._each, node.alternatives), None
             case Repeat():
-                return self._with(node.node, self._times(node), limit)
+                return self._with(node.node, self.count_words(node), limit)
             case Lookaround():
-                look = catalogue_text(f"explanation.lookaround.{_LOOKS[node.ahead, node.negated]}")
-                return self._with(node.node, look, limit)
+                return self._with(node.node, look_words(node), limit)
             case RuleReference():
                 words = catalogue_text("explanation.node.rule", name=quoted(node.name))
                 return words, nothing, self.targets.get(node.name)
@@ -226,6 +225,15 @@ class ExplanationWriter:
 
     def _items(self, node: Sequence) -> Iterator[ExplanationEntry]:
         """Explain the items of a sequence; adjacent characters form one text."""
+        for item in self.runs(node):
+            if isinstance(item, tuple):
+                yield ExplanationEntry(self.run_words(item), self.run_span(item))
+            else:
+                is_inside = node.span.start <= item.span.start and item.span.end <= node.span.end
+                yield self.entry(item) if is_inside else _placed(self.entry(item), node.span.start)
+
+    def runs(self, node: Sequence) -> Iterator[tuple[Chars, ...] | Node]:
+        """Yield the items of a sequence; adjacent characters that form one text are a tuple."""
         run: list[Chars] = []
         fold: CaseFolding | None = None
         for item in node.items:
@@ -235,21 +243,32 @@ class ExplanationWriter:
                     continue
                 found, fold = self._begins(item.set)
                 if found:
-                    yield from self._text(run)
+                    if run:
+                        yield tuple(run)
                     run = [item]
                     continue
-            yield from self._text(run)
+            if run:
+                yield tuple(run)
             run = []
-            is_inside = node.span.start <= item.span.start and item.span.end <= node.span.end
-            yield self.entry(item) if is_inside else _placed(self.entry(item), node.span.start)
-        yield from self._text(run)
-
-    def _text(self, run: list[Chars]) -> Iterator[ExplanationEntry]:
+            yield item
         if run:
-            yield ExplanationEntry(self._run(run), Span(self.place(run[0]).start, self.place(run[-1]).end))
+            yield tuple(run)
 
-    def _run(self, run: list[Chars]) -> str:
-        text = "".join(chr(self._spelled(one)) for one in run)
+    def is_text(self, node: Node) -> bool:
+        """Return whether a node is one character, or one in any case, without a name."""
+        return isinstance(node, Chars) and not self.named(node) and self._begins(node.set)[0]
+
+    def run_span(self, run: tuple[Chars, ...]) -> Span:
+        """Return the span of a text."""
+        return Span(self.place(run[0]).start, self.place(run[-1]).end)
+
+    def run_text(self, run: tuple[Chars, ...]) -> str:
+        """Return the characters of a text, as written where letter case is ignored."""
+        return "".join(chr(self._spelled(one)) for one in run)
+
+    def run_words(self, run: tuple[Chars, ...]) -> str:
+        """Describe a text."""
+        text = self.run_text(run)
         if all(len(one.set) == 1 for one in run):
             return text_words(text)
         fold = next(fold for fold in self.folds if all(self._fits(one.set, fold) for one in run))
@@ -283,14 +302,14 @@ class ExplanationWriter:
     def _chars(self, node: Chars) -> str:
         begins, _ = self._begins(node.set)
         if begins:
-            return self._run([node])
+            return self.run_words((node,))
         description = characters(node.set)
         if description is not None:
             return description
         excerpt = self.text[node.span.start : node.span.end]
         return catalogue_text("explanation.characters.quoted", excerpt=quoted(shortened(excerpt)))
 
-    def _times(self, node: Repeat) -> str:
+    def count_words(self, node: Repeat) -> str:
         """Describe the count, and whether it is lazy."""
         around = self.groups.get(id(node.node), ())
         begin = around[-1].span.end if around else node.node.span.end
@@ -308,6 +327,11 @@ def _placed(entry: ExplanationEntry, start: int) -> ExplanationEntry:
     """
     inner = nothing if entry.is_leaf else lambda: (_placed(one, start) for one in entry.inner())
     return ExplanationEntry(entry.text, Span(start, start), inner)
+
+
+def look_words(node: Lookaround) -> str:
+    """Describe a condition on the text around a position, without the text itself."""
+    return catalogue_text(f"explanation.lookaround.{_LOOKS[node.ahead, node.negated]}")
 
 
 def times(minimum: int, maximum: int | None) -> str:

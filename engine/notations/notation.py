@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from engine.grammar import Grammar
     from engine.grammar.options import CompileOptions
     from engine.notations.building import Built
+    from engine.notations.railroad import Railroad
     from engine.notations.reference import ReferenceGroup
     from engine.notations.schema_map import SchemaMap
 
@@ -173,6 +174,21 @@ class Notation:
         """
         del text, options
         return None
+
+    def railroad(self, text: SourceText, options: CompileOptions) -> Railroad:
+        """Return the railroad diagrams of a text; by default those of the rules, as `parse` returns them.
+
+        Args:
+            text: the grammar's text.
+            options: the compile options, which affect the meaning of a text.
+
+        Raises:
+            GrammarError: the text does not parse.
+            LimitExceededError: it is too long.
+        """
+        from engine.notations.railroad import rule_tracks  # start-up time: an editor draws nothing
+
+        return rule_tracks(text.text, self.parse(text, options)[0])
 
     # --- editing: every method accepts any text, valid or not --------------------------------------------------------
 

@@ -6,10 +6,14 @@ memory and then written atomically.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRect, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
 
 from app.catalogue import ui_text
 from app.graph.draw.scene import AutomatonScene
@@ -20,18 +24,55 @@ _SCALE = 2.0  # of a PNG, so that it is sharp on screens with small pixels
 _MOST_PIXELS = 60_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawing that can be written to a file.
+
+    Attributes:
+        size: its width and height.
+        title: its title.
+        description: what it was made with.
+        background: its colour.
+        paint: paints it into a rectangle.
+    """
+
+    size: QSizeF
+    title: str
+    description: str
+    background: QColor
+    paint: Callable[[QPainter, QRectF], object]
+
+
 def save(scene: AutomatonScene, path: Path) -> str:
     """Write a file in the format of its suffix; return why that was impossible, or an empty text."""
-    writers = {".svg": _svg, ".png": _png, ".dot": _dot}
-    writer = writers.get(path.suffix.lower())
-    if writer is None:
-        return ui_text("graph.save.unknown_suffix", name=path.name, suffixes=", ".join(SUFFIXES))
-    if scene.diagram is None:
+    if path.suffix.lower() in SUFFIXES and scene.diagram is None:
         return ui_text("graph.save.no_drawing")
     scene.static_layer.finish()
     scene.reveal(scene.sceneRect(), 1.0)
+    picture = Picture(
+        scene.sceneRect().size(),
+        ui_text("common.word.automaton"),
+        ui_text("graph.save.description"),
+        scene.backgroundBrush().color(),
+        partial(_paint, scene),
+    )
+    return save_picture(picture, path, {".dot": lambda: dot_of(scene).encode()})
+
+
+def save_picture(picture: Picture, path: Path, others: Mapping[str, Callable[[], bytes]] = MappingProxyType({})) -> str:
+    """Write a picture in the format of the file's suffix; return why that was impossible, or an empty text.
+
+    Args:
+        picture: the picture.
+        path: the file.
+        others: further formats by suffix.
+    """
+    writers: dict[str, Callable[[], bytes]] = {".svg": partial(_svg, picture), ".png": partial(_png, picture), **others}
+    writer = writers.get(path.suffix.lower())
+    if writer is None:
+        return ui_text("graph.save.unknown_suffix", name=path.name, suffixes=", ".join(writers))
     try:
-        write_atomically(path, writer(scene), is_shared=True)
+        write_atomically(path, writer(), is_shared=True)
     except OSError as error:
         return ui_text("graph.save.failed", name=path.name, reason=error.strerror or error)
     return ""
@@ -72,35 +113,31 @@ def _dot_string(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _dot(scene: AutomatonScene) -> bytes:
-    return dot_of(scene).encode()
-
-
-def _svg(scene: AutomatonScene) -> bytes:
+def _svg(picture: Picture) -> bytes:
     from PySide6.QtSvg import QSvgGenerator  # no window needs it before
 
-    rect = scene.sceneRect()
+    rect = QRectF(QPointF(0, 0), picture.size)
     data, buffer = _buffer()
     generator = QSvgGenerator()
     generator.setOutputDevice(buffer)
     generator.setSize(rect.size().toSize())
-    generator.setViewBox(QRectF(0, 0, rect.width(), rect.height()))
-    generator.setTitle(ui_text("common.word.automaton"))
-    generator.setDescription(ui_text("graph.save.description"))
+    generator.setViewBox(rect)
+    generator.setTitle(picture.title)
+    generator.setDescription(picture.description)
     painter = QPainter(generator)
-    _paint(scene, painter, QRectF(0, 0, rect.width(), rect.height()))
+    picture.paint(painter, rect)
     painter.end()
     return bytes(data.data())
 
 
-def _png(scene: AutomatonScene) -> bytes:
-    rect = scene.sceneRect()
-    scale = min(_SCALE, (_MOST_PIXELS / max(1.0, rect.width() * rect.height())) ** 0.5)
-    image = QImage(QSize(round(rect.width() * scale), round(rect.height() * scale)), QImage.Format.Format_ARGB32)
-    image.fill(scene.backgroundBrush().color())
+def _png(picture: Picture) -> bytes:
+    width, height = picture.size.width(), picture.size.height()
+    scale = min(_SCALE, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
+    image = QImage(QSize(round(width * scale), round(height * scale)), QImage.Format.Format_ARGB32)
+    image.fill(picture.background)
     painter = QPainter(image)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    _paint(scene, painter, QRectF(QRect(0, 0, image.width(), image.height())))
+    picture.paint(painter, QRectF(QRect(0, 0, image.width(), image.height())))
     painter.end()
     data, buffer = _buffer()
     if not image.save(buffer, "PNG"):  # type: ignore[call-overload]  # its stubs want bytes, which it refuses

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from app.workers.protocol import WorkerRequest
 
 if TYPE_CHECKING:
+    from app.graph.layout.railroad import RailroadDrawing, RailroadStyle  # noqa: F401 - the answer, named in a string
     from app.graph.match.folding import FoldedAutomaton
     from app.graph.match.regions import AutomatonRegions
     from app.graph.match.rules import RuleCharts
@@ -90,6 +91,25 @@ class DescribeAnswer:
 
     revision: int
     description: Description
+
+
+@dataclass(frozen=True, slots=True)
+class DrawRailroad(WorkerRequest["RailroadDrawing | None"]):
+    """Lay out the railroad diagram of the rule at an offset; there is none for a text without rules.
+
+    Attributes:
+        compiled: a text that compiled.
+        offset: a position in it.
+        opened: the keys of the boxes that are open.
+        style: the sizes.
+        is_part: whether only the smallest repetition or choice around the offset is drawn.
+    """
+
+    compiled: CompileRequest
+    offset: int
+    opened: frozenset[str]
+    style: RailroadStyle
+    is_part: bool = False
 
 
 @dataclass(frozen=True, slots=True)

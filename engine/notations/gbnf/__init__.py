@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engine.notations.editing.completion import Proposals
     from engine.notations.explanation import ExplanationEntry
     from engine.notations.lexing import LineTokens
+    from engine.notations.railroad import Railroad
     from engine.notations.reference import ReferenceGroup
     from engine.source import Diagnostic, SourceText
 
@@ -40,6 +41,12 @@ class Gbnf(Notation):
         from engine.notations.gbnf.explanation import gbnf_entries
 
         return gbnf_entries(text, options.limits)
+
+    def railroad(self, text: SourceText, options: CompileOptions) -> Railroad:
+        """Return the railroad diagrams of the rules; see `Notation`."""
+        from engine.notations.gbnf.explanation import gbnf_railroad
+
+        return gbnf_railroad(text, options.limits)
 
     def reference(self, text: str, options: CompileOptions) -> tuple[ReferenceGroup, ...]:
         """Return the forms of GBNF; see `Notation`."""

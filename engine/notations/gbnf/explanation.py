@@ -1,4 +1,4 @@
-"""The explanation of GBNF rules, whose literals include their quotes."""
+"""The explanation and the diagrams of GBNF rules, whose literals include their quotes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from engine.grammar.charset import ANY
 from engine.notations.explanation import ExplanationEntry
 from engine.notations.gbnf.parser import parse
 from engine.notations.node_explanation import explain_rules
+from engine.notations.railroad import Railroad, rule_tracks
 from engine.source import Limits, SourceText, Span
 
 
@@ -17,6 +18,12 @@ def gbnf_entries(source: SourceText, limits: Limits) -> Iterator[ExplanationEntr
     """Explain each rule, in source order; see `Notation.explanation_entries`."""
     grammar, _ = parse(source, limits)
     return explain_rules(source.text, grammar, partial(_with_quotes, source.text))
+
+
+def gbnf_railroad(source: SourceText, limits: Limits) -> Railroad:
+    """Return the railroad diagrams of the rules; see `Notation.railroad`."""
+    grammar, _ = parse(source, limits)
+    return rule_tracks(source.text, grammar, partial(_with_quotes, source.text))
 
 
 def _with_quotes(text: str, node: Node) -> Span:

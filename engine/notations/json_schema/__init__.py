@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from engine.notations.editing.completion import Proposals
     from engine.notations.explanation import ExplanationEntry
     from engine.notations.lexing import LineTokens
+    from engine.notations.railroad import Railroad
     from engine.notations.reference import ReferenceGroup
     from engine.notations.schema_map import SchemaMap
     from engine.source import CancelToken, SourceText, Span
@@ -55,6 +56,12 @@ class JsonSchema(Notation):
     def looks_like(self, text: str) -> bool:
         """Return whether a text is a JSON object."""
         return _OBJECT.match(text) is not None
+
+    def railroad(self, text: SourceText, options: CompileOptions) -> Railroad:
+        """Return the railroad diagrams of the schemas of a text; see `Notation`."""
+        from engine.notations.json_schema.railroad import schema_railroad
+
+        return schema_railroad(text, options)
 
     def reference(self, text: str, options: CompileOptions) -> tuple[ReferenceGroup, ...]:
         """Return the keywords, types and formats of the schema's draft; see `Notation`."""

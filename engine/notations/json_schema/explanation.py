@@ -53,6 +53,10 @@ class SchemaContext:
         """Return another keyword of the same schema."""
         return self.node.members.get(keyword)
 
+    def span(self, keyword: str) -> Span:
+        """Return the span of a keyword with its value."""
+        return Span(self.node.key_spans[keyword].start, self.node.members[keyword].span.end)
+
     def quote(self, part: Json) -> str:
         """Return a value as written, in one line."""
         return quoted(shortened(" ".join(self.source.excerpt(part.span).split())))
@@ -297,24 +301,34 @@ def schema_entries(source: SourceText, options: CompileOptions) -> Iterator[Expl
         GrammarError: it is not JSON, or not a schema that can be enforced.
         LimitExceededError: it is too long.
     """
-    limits = options.limits
-    parse(
-        source, limits, draft=options.draft, additional=options.additional, unenforced=options.unenforced
-    )  # parsed for its errors: every keyword below has a valid value
-    root = read_json(source.text, limits.nesting)
-    resources = Resources(root, SchemaDraft(options.draft), SchemaFindings(lenient=True))
-    writer = _Writer(source, resources, limits, closed=options.additional == "closed")
-    return iter((writer.schema(root, catalogue_text("explanation.schema.root")),))
+    writer = SchemaWriter.of(source, options)
+    return iter((writer.schema(writer.root, catalogue_text("explanation.schema.root")),))
 
 
-class _Writer:
-    """Explains the schemas of one text."""
+class SchemaWriter:
+    """Explains the schemas of one text.
 
-    def __init__(self, source: SourceText, resources: Resources, limits: Limits, *, closed: bool) -> None:
+    Attributes:
+        root: the schema of the whole text.
+    """
+
+    def __init__(self, source: SourceText, root: Json, resources: Resources, limits: Limits, *, closed: bool) -> None:
+        self.root = root
         self._source = source
         self._resources = resources
         self._limits = limits
         self._closed = closed
+
+    @classmethod
+    def of(cls, source: SourceText, options: CompileOptions) -> SchemaWriter:
+        """Return the writer of a text; see `schema_entries`."""
+        limits = options.limits
+        parse(
+            source, limits, draft=options.draft, additional=options.additional, unenforced=options.unenforced
+        )  # parsed for its errors: every keyword below has a valid value
+        root = read_json(source.text, limits.nesting)
+        resources = Resources(root, SchemaDraft(options.draft), SchemaFindings(lenient=True))
+        return cls(source, root, resources, limits, closed=options.additional == "closed")
 
     # --- schemas -----------------------------------------------------------------------------------------------------
 
@@ -329,8 +343,9 @@ class _Writer:
         span = node.span if begin is None else Span(begin, node.span.end)
         inner = partial(self._keywords, node) if node.members else nothing
         reference = next((node.members[key] for key in _REFERENCES if key in node.members), None)
-        target = None if reference is None else self._target(node, reference)
-        return ExplanationEntry(f"{name}: {self.summary(node)}", span, inner, target)
+        target = None if reference is None else self.target(node, reference)
+        target_span = None if target is None else target.span
+        return ExplanationEntry(f"{name}: {self.summary(node)}", span, inner, target_span)
 
     def here(self, node: Json) -> SchemaContext:
         """Return a schema with the context of its keywords."""
@@ -376,11 +391,14 @@ class _Writer:
             words = catalogue_text("explanation.schema.object.some_required", type=words, count=count, required=known)
         else:
             words = catalogue_text("explanation.schema.object.plain", type=words, count=count)
-        additional = here.other("additionalProperties")
-        is_closed = additional.value is False if additional is not None else self._closed
-        if not is_closed or here.other("patternProperties") is not None:
+        if not self.is_closed(here) or here.other("patternProperties") is not None:
             return words
         return catalogue_text("explanation.schema.closed", words=words)
+
+    def is_closed(self, here: SchemaContext) -> bool:
+        """Return whether an object has no other properties than those that are declared."""
+        additional = here.other("additionalProperties")
+        return additional.value is False if additional is not None else self._closed
 
     def _facts(self, here: SchemaContext) -> Iterator[tuple[str, str]]:
         """Yield the keywords that fit into a schema's line; lower and upper bounds are combined."""
@@ -403,12 +421,9 @@ class _Writer:
             if not isinstance(words, NoEffect | Note | Detail):
                 yield keyword, words
 
-    def _target(self, node: Json, reference: Json) -> Span | None:
-        """Return the span of the schema that a reference resolves to."""
-        if not isinstance(reference.value, str):
-            return None
-        found = self._resources.resolve(node, reference)
-        return None if found is None else found.span
+    def target(self, node: Json, reference: Json) -> Json | None:
+        """Return the schema that a reference resolves to; None if it depends on the evaluation."""
+        return self._resources.resolve(node, reference) if isinstance(reference.value, str) else None
 
     # --- keywords ----------------------------------------------------------------------------------------------------
 
@@ -429,6 +444,17 @@ class _Writer:
                 entries += self._keyword(here, keyword, part, begin)
         return iter(sorted(entries, key=lambda entry: entry.span))
 
+    def restrictions(self, node: Json, keyword: str) -> Iterable[ExplanationEntry]:
+        """Explain a keyword if it restricts values by itself."""
+        here, part = self.here(node), node.members[keyword]
+        is_new = here.draft < SINCE.get(keyword, here.draft)
+        is_simple = keyword not in _STRUCTURES
+        if is_new or (
+            is_simple and isinstance(DESCRIBED.get(keyword, describe_unknown)(here, part), NoEffect | Note | Detail)
+        ):
+            return ()
+        return self._keyword(here, keyword, part, node.key_spans[keyword].start)
+
     def _keyword(self, here: SchemaContext, keyword: str, part: Json, begin: int) -> Iterable[ExplanationEntry]:
         span = Span(begin, part.span.end)
         since = SINCE.get(keyword)
@@ -436,16 +462,17 @@ class _Writer:
             return (_no_effect(keyword, _since(since), span),)
         structure = _STRUCTURES.get(keyword)
         if structure is not None:
-            return structure(self, here, part, span)
+            return structure(self, here, keyword)
         words = DESCRIBED.get(keyword, describe_unknown)(here, part)
         if isinstance(words, NoEffect):
             return (_no_effect(keyword, words, span),)
         if isinstance(words, Note):
             text = catalogue_text("explanation.schema.annotation", keyword=quoted(keyword), text=words)
             return (ExplanationEntry(text, span),)
-        target = self._target(here.node, part) if keyword in _REFERENCES else None
+        target = self.target(here.node, part) if keyword in _REFERENCES else None
         text = _if_type(here, keyword, words)
-        return (ExplanationEntry(text, span, self._inner(here, keyword, part), target),)
+        inner = self._inner(here, keyword, part)
+        return (ExplanationEntry(text, span, inner, None if target is None else target.span),)
 
     def _inner(self, here: SchemaContext, keyword: str, part: Json) -> Callable[[], Iterable[ExplanationEntry]]:
         """Return the entries below a keyword."""
@@ -473,8 +500,10 @@ class _Writer:
 
     # --- keywords with schemas ---------------------------------------------------------------------------------------
 
-    def properties(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def properties(self, here: SchemaContext, keyword: str) -> Iterator[ExplanationEntry]:
         """Explain each property."""
+        part = here.node.members[keyword]
+        span = here.span(keyword)
         required = here.other("required")
         needed = {item.value for item in required.items} if required is not None else set()
         for name, node in part.members.items():
@@ -483,8 +512,10 @@ class _Writer:
         if not part.members:
             yield ExplanationEntry(catalogue_text("explanation.schema.keyword.properties_none"), span)
 
-    def definitions(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def definitions(self, here: SchemaContext, keyword: str) -> Iterator[ExplanationEntry]:
         """Explain each definition."""
+        part = here.node.members[keyword]
+        span = here.span(keyword)
         words = catalogue_text("explanation.schema.keyword.definitions", count=len(part.members))
         yield ExplanationEntry(words, span, partial(self._definitions, part))
 
@@ -492,14 +523,17 @@ class _Writer:
         for name, node in part.members.items():
             yield self.schema(node, _name("definition", name=quoted(name)), part.key_spans[name].start)
 
-    def pattern_properties(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def pattern_properties(self, here: SchemaContext, keyword: str) -> Iterator[ExplanationEntry]:
         """Explain the properties that a pattern selects."""
+        part = here.node.members[keyword]
         for text, node in part.members.items():
             words = _name("pattern", pattern=quoted(text))
             yield self.schema(node, _if_type(here, "patternProperties", words), part.key_spans[text].start)
 
-    def additional_properties(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def additional_properties(self, here: SchemaContext, keyword: str) -> Iterator[ExplanationEntry]:
         """Explain all other properties."""
+        part = here.node.members[keyword]
+        span = here.span(keyword)
         has_others = any(here.other(name) is not None for name in ("properties", "patternProperties"))
         other = "_other" if has_others else ""
         if isinstance(part.value, bool):
@@ -508,8 +542,9 @@ class _Writer:
         else:
             yield self.schema(part, _if_type(here, "additionalProperties", _name(f"additional{other}")), span.start)
 
-    def dependencies(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def dependencies(self, here: SchemaContext, keyword: str) -> Iterator[ExplanationEntry]:
         """Explain what a property requires."""
+        part = here.node.members[keyword]
         for name, node in part.members.items():
             begin = part.key_spans[name].start
             if isinstance(node.value, list | str):
@@ -520,10 +555,12 @@ class _Writer:
                 words = _name("dependent", name=quoted(name))
                 yield self.schema(node, _if_type(here, "dependencies", words), begin)
 
-    def items(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def items(self, here: SchemaContext, keyword: str) -> Iterator[ExplanationEntry]:
         """Explain the items of an array."""
+        part = here.node.members[keyword]
+        span = here.span(keyword)
         if isinstance(part.value, list):
-            yield from self.prefix_items(here, part, span)
+            yield from self.prefix_items(here, keyword)
             return
         prefix = here.other("prefixItems")
         is_rest = here.draft >= SchemaDraft.DRAFT_2020 and prefix is not None and bool(prefix.items)
@@ -535,20 +572,25 @@ class _Writer:
             return ExplanationEntry(_if_type(here, "items", words), span)
         return self.schema(part, _if_type(here, "items", _name(f"items{further}")), span.start)
 
-    def additional_items(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def additional_items(self, here: SchemaContext, keyword: str) -> Iterator[ExplanationEntry]:
         """Explain the items after a list of schemas."""
+        part = here.node.members[keyword]
+        span = here.span(keyword)
         items = here.other("items")
         if items is None or not isinstance(items.value, list):
             yield _no_effect("additionalItems", catalogue_text("explanation.schema.reason.items_no_list"), span)
         else:
             yield self._rest(here, part, "_further", span)
 
-    def prefix_items(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def prefix_items(self, here: SchemaContext, keyword: str) -> Iterator[ExplanationEntry]:
         """Explain the first items, each separately."""
+        part = here.node.members[keyword]
         return self._numbered(part.items, lambda number: _if_type(here, "items", _name("item", number=number)))
 
-    def contains(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def contains(self, here: SchemaContext, keyword: str) -> Iterator[ExplanationEntry]:
         """Explain the items that must occur."""
+        part = here.node.members[keyword]
+        span = here.span(keyword)
         counted = here.draft >= SchemaDraft.DRAFT_2019
         least = here.other("minContains") if counted else None
         most = here.other("maxContains") if counted else None
@@ -559,8 +601,10 @@ class _Writer:
         words = _name(f"contains.{'both' if len(bounds) > 1 else next(iter(bounds), 'any')}", **bounds)
         yield self.schema(part, _if_type(here, "contains", words), span.start)
 
-    def branch(self, keyword: str, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def branch(self, here: SchemaContext, keyword: str) -> Iterator[ExplanationEntry]:
         """Explain what holds if the condition does, or does not."""
+        part = here.node.members[keyword]
+        span = here.span(keyword)
         if here.draft < SchemaDraft.DRAFT_7:
             yield _no_effect(keyword, _since(SchemaDraft.DRAFT_7), span)
         elif here.other("if") is None:
@@ -568,8 +612,10 @@ class _Writer:
         else:
             yield self.schema(part, _name(keyword), span.start)
 
-    def single(self, keyword: str, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def single(self, here: SchemaContext, keyword: str) -> Iterator[ExplanationEntry]:
         """Explain a keyword with one schema for many values."""
+        part = here.node.members[keyword]
+        span = here.span(keyword)
         yield self.schema(part, _if_type(here, keyword, _name(keyword)), span.start)
 
 
@@ -613,30 +659,21 @@ def _moved(entry: ExplanationEntry, offsets: list[int]) -> ExplanationEntry:
     return ExplanationEntry(entry.text, span, inner)
 
 
-_Structure: TypeAlias = Callable[[_Writer, SchemaContext, Json, Span], Iterator[ExplanationEntry]]
-
-
-def _branch(keyword: str) -> _Structure:
-    return lambda writer, *given: writer.branch(keyword, *given)
-
-
-def _single(keyword: str) -> _Structure:
-    return lambda writer, *given: writer.single(keyword, *given)
-
+_Structure: TypeAlias = Callable[[SchemaWriter, SchemaContext, str], Iterator[ExplanationEntry]]
 
 _STRUCTURES: Final[dict[str, _Structure]] = {
-    "properties": _Writer.properties,
-    "$defs": _Writer.definitions,
-    "definitions": _Writer.definitions,
-    "patternProperties": _Writer.pattern_properties,
-    "additionalProperties": _Writer.additional_properties,
-    "dependencies": _Writer.dependencies,
-    "dependentRequired": _Writer.dependencies,
-    "dependentSchemas": _Writer.dependencies,
-    "items": _Writer.items,
-    "additionalItems": _Writer.additional_items,
-    "prefixItems": _Writer.prefix_items,
-    "contains": _Writer.contains,
-    **{keyword: _branch(keyword) for keyword in ("then", "else")},
-    **{keyword: _single(keyword) for keyword in ("if", "propertyNames", "unevaluatedProperties", "unevaluatedItems")},
+    "properties": SchemaWriter.properties,
+    "$defs": SchemaWriter.definitions,
+    "definitions": SchemaWriter.definitions,
+    "patternProperties": SchemaWriter.pattern_properties,
+    "additionalProperties": SchemaWriter.additional_properties,
+    "dependencies": SchemaWriter.dependencies,
+    "dependentRequired": SchemaWriter.dependencies,
+    "dependentSchemas": SchemaWriter.dependencies,
+    "items": SchemaWriter.items,
+    "additionalItems": SchemaWriter.additional_items,
+    "prefixItems": SchemaWriter.prefix_items,
+    "contains": SchemaWriter.contains,
+    **dict.fromkeys(("then", "else"), SchemaWriter.branch),
+    **dict.fromkeys(("if", "propertyNames", "unevaluatedProperties", "unevaluatedItems"), SchemaWriter.single),
 }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engine.notations.editing.completion import Proposals
     from engine.notations.explanation import ExplanationEntry
     from engine.notations.lexing import LineTokens
+    from engine.notations.railroad import Railroad
     from engine.notations.reference import ReferenceGroup
     from engine.source import Diagnostic, SourceText, Span
 
@@ -67,6 +68,13 @@ class Regex(Notation):
         from engine.notations.regex.explanation import regex_entries
 
         return regex_entries(text, Dialect(options.dialect), options.limits)
+
+    def railroad(self, text: SourceText, options: CompileOptions) -> Railroad:
+        """Return the railroad diagrams of an expression; see `Notation`."""
+        from engine.notations.regex.dialect import Dialect
+        from engine.notations.regex.explanation import regex_railroad
+
+        return regex_railroad(text, Dialect(options.dialect), options.limits)
 
     def reference(self, text: str, options: CompileOptions) -> tuple[ReferenceGroup, ...]:
         """Return the forms of the dialect; see `Notation`."""

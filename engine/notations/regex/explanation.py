@@ -16,6 +16,7 @@ from typing import Final
 from engine.grammar import Chars, CharSet, Node
 from engine.notations.explanation import ExplanationEntry
 from engine.notations.node_explanation import CaseFolding, ExplanationWriter, Precedence
+from engine.notations.railroad import NodeTracks, Railroad, RailroadRule
 from engine.notations.regex.dialect import Anchor, Dialect, Flags, anchor_node, shorthand
 from engine.notations.regex.parser import SourceDetails, parse_with_details
 from engine.notations.regex.unicode_sets import CaseFold, close_under_case, loose_property, strict_property
@@ -62,17 +63,27 @@ def regex_entries(source: SourceText, dialect: Dialect, limits: Limits) -> Itera
         LimitExceededError: it is too long.
     """
     node, written = parse_with_details(source, dialect, limits)
+    for span in written.flags:
+        yield ExplanationEntry(catalogue_text("explanation.flags.here", flags=flag_words(source.excerpt(span))), span)
+    yield from _writer(source, written, dialect).entries(node)
+
+
+def regex_railroad(source: SourceText, dialect: Dialect, limits: Limits) -> Railroad:
+    """Return the railroad diagram of a pattern; see `regex_entries`."""
+    node, written = parse_with_details(source, dialect, limits)
+    tracks = NodeTracks(_writer(source, written, dialect))
+    return Railroad((RailroadRule("", Span(0, len(source.text)), partial(tracks.track, node)),))
+
+
+def _writer(source: SourceText, written: SourceDetails, dialect: Dialect) -> ExplanationWriter:
     names = _Names(source.text, dialect)
-    writer = ExplanationWriter(
+    return ExplanationWriter(
         source.text,
         groups=names.groups(written),
         folds=_folds(source, written, dialect),
         has_lazy_quantifiers=True,
         named=names.named,
     )
-    for span in written.flags:
-        yield ExplanationEntry(catalogue_text("explanation.flags.here", flags=flag_words(source.excerpt(span))), span)
-    yield from writer.entries(node)
 
 
 def _folds(source: SourceText, written: SourceDetails, dialect: Dialect) -> tuple[CaseFolding, ...]:
