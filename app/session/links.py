@@ -25,7 +25,6 @@ class PaneLinks(QObject):
         span_pointed(span): scroll to a span of the grammar's text and highlight it; the focus stays.
         cursor_moved(offset): the cursor in the grammar's text is at another offset.
         offset_hovered(offset): highlight what an offset of the text belongs to; -1 for none.
-        cursor_moved(offset): the cursor of the grammar's text is elsewhere.
         token_hovered(token): highlight the path of a token's bytes; None for none.
         grammar_replaced(): the text becomes another grammar, not an edited one.
         closing_wanted(): restrict the schema's objects to their declared properties.
@@ -39,7 +38,6 @@ class PaneLinks(QObject):
     span_pointed = Signal(Span)
     cursor_moved = Signal(int)
     offset_hovered = Signal(int)
-    cursor_moved = Signal(int)
     token_hovered = Signal(object)
     grammar_replaced = Signal()
     closing_wanted = Signal()

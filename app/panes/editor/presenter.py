@@ -72,7 +72,6 @@ class EditorPresenter(PanePresenter):
         view.edit.replaced.connect(session.links.grammar_replaced)
         view.edit.cursorPositionChanged.connect(lambda: session.links.cursor_moved.emit(view.cursor_offset))
         view.offset_hovered.connect(session.links.offset_hovered)
-        view.edit.cursorPositionChanged.connect(lambda: session.links.cursor_moved.emit(view.cursor_offset))
         view.breakpoint_wanted.connect(session.debugging.toggle_at)
         view.explanation.when_built(self._connect_explanation)
         view.reference.when_built(self._connect_reference)
