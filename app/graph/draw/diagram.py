@@ -43,6 +43,7 @@ class Diagram:
         calls: the edges that call a rule.
         groups: the parts that are drawn in boxes: a title and the states.
         folded: the nodes that represent many states.
+        areas: parts of the grammar with their states, which are named where the drawing is too small for its nodes.
     """
 
     excerpt: Excerpt
@@ -53,6 +54,7 @@ class Diagram:
     calls: frozenset[EdgeKey] = frozenset()
     groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
     folded: frozenset[int] = frozenset()
+    areas: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @staticmethod
     def empty() -> Diagram:
@@ -307,6 +309,11 @@ def _grown(box: QRectF, by: float) -> QRectF:
 def node_font() -> QFont:
     """Return the font of a state's number."""
     return theme.ui_font(-0.5)
+
+
+def name_font() -> QFont:
+    """Return the font of the names in a small drawing."""
+    return theme.ui_font(-1)
 
 
 def label_font() -> QFont:

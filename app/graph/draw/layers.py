@@ -13,13 +13,16 @@ right. The colour that a user gave a state fills it, and is named in the table a
 
 *Texts* are created when they become visible. A drawing of 2,000 states has some 6,000 texts; creating them all would
 block the window for half a second, and those that are far outside of the view or too small to read are never seen. So a
-text becomes an item when its position first becomes visible at a readable zoom.
+text becomes an item when its position first becomes visible at a readable zoom. Where the drawing is too small for
+that, *names* take their place: as large at every zoom, and as many as have room.
+
+Lines are as thick as the zoom makes them, but never thinner than at 100%: a fitted drawing would be all hairlines.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
@@ -29,8 +32,9 @@ from PySide6.QtWidgets import QGraphicsPathItem, QGraphicsRectItem, QGraphicsSce
 
 from app import theme
 from app.graph.draw import shapes
-from app.graph.draw.diagram import Chain, PositionedDiagram
+from app.graph.draw.diagram import Chain, PositionedDiagram, name_font
 from app.graph.draw.shapes import fill, pen
+from app.graph.layout.labelling import Rects, around
 from app.graph.layout.types import EdgeKey, Point
 from app.theme import NOTE_COLOURS, Role
 
@@ -45,6 +49,10 @@ _LINE = 1.2
 _MOST_AT_ONCE = 400  # edges; more are drawn in slices
 _SLICE_MS = 8
 _MOST_KEPT = 600
+_MOST_NAMES = 200
+_WIDEST_NAME = 150.0  # pixels
+_TITLE_INSET = 6.0
+_QUIET = 0.85
 _LABEL_TILE = 400.0
 Key = TypeVar("Key", bound=Hashable)
 
@@ -60,6 +68,7 @@ class StaticLayer(QObject):
         super().__init__(scene)
         self._scene = scene
         self._is_stale = False
+        self._is_thin = False
         self.is_large = False
         self._remaining_edges: Iterator[list[Chain]] = iter(())
         self._slice_timer = QTimer(self, singleShot=True)
@@ -107,12 +116,19 @@ class StaticLayer(QObject):
         for item in self.heads:
             fill(item, line)
         for item in self.bodies:
-            item.setPen(pen(line if is_stale else Role.TEXT, 1.3))
+            item.setPen(_kept(pen(line if is_stale else Role.TEXT, 1.3), self._is_thin))
             item.setBrush(theme.colour(Role.RAISED))
-        self._stubs.setPen(pen(line, 1.2, Qt.PenStyle.DashLine))
+        self._stubs.setPen(_kept(pen(line, 1.2, Qt.PenStyle.DashLine), self._is_thin))
         self._stubs.setBrush(theme.colour(Role.PANEL))
-        self._frames.setPen(pen(Role.DISABLED, 1.0))
+        self._frames.setPen(_kept(pen(Role.DISABLED, 1.0), self._is_thin))
         self._frames.setBrush(theme.colour(Role.PANEL))
+
+    def set_thin(self, is_thin: bool) -> None:
+        """Keep the thickness of lines on the screen, since the zoom would make them thinner than at 100%."""
+        if is_thin != self._is_thin:
+            self._is_thin = is_thin
+            for item in (*self.lines, *self.bodies, self._stubs, self._frames):
+                item.setPen(_kept(item.pen(), is_thin or (self.is_large and item in self.lines)))
 
     def _draw_bodies(self, placed: PositionedDiagram) -> None:
         tiles: defaultdict[Point, list[int]] = defaultdict(list)
@@ -143,14 +159,18 @@ class StaticLayer(QObject):
     def _line_pen(self, style: Qt.PenStyle) -> QPen:
         """Return the pen of lines; in a large drawing they are a pixel wide at every zoom, for speed."""
         if not self.is_large:
-            return pen(self._line_role, _LINE, style)
-        thin = pen(self._line_role, 1.0, style)
-        thin.setCosmetic(True)
-        return thin
+            return _kept(pen(self._line_role, _LINE, style), self._is_thin)
+        return _kept(pen(self._line_role, 1.0, style), True)
 
     @property
     def _line_role(self) -> Role:
         return Role.BORDER if self._is_stale else Role.MUTED
+
+
+def _kept(pen_: QPen, is_kept: bool) -> QPen:
+    """Return a pen whose thickness on the screen is kept at every zoom, or follows it."""
+    pen_.setCosmetic(is_kept)
+    return pen_
 
 
 def layer(scene: QGraphicsScene, z: float, path: QPainterPath | None = None) -> QGraphicsPathItem:
@@ -229,6 +249,7 @@ class HighlightLayer:
     def __init__(self, scene: QGraphicsScene) -> None:
         self._is_stale = False
         self._is_many = False
+        self._is_thin = False
         self.frames = layer(scene, 2)
         self.covered, self.path, self.candidate_path = layer(scene, 7), layer(scene, 8), layer(scene, 9)
         self._uncovered_ground, self.uncovered, self.uncovered_states = (
@@ -307,14 +328,14 @@ class HighlightLayer:
         self._style_following()
         fill(self.next_heads, live)
         self._call_ground.setPen(pen(Role.PANEL, 3.0))
-        self.highlighted_lines.setPen(pen(Role.ACCENT, 2.2))
+        self.highlighted_lines.setPen(_kept(pen(Role.ACCENT, 2.2), self._is_thin))
         fill(self.highlighted_heads, Role.ACCENT)
         self.highlighted_bodies.setPen(pen(Role.ACCENT, 2.0))
         self.highlighted_bodies.setBrush(theme.colour(Role.HOVER))
         halo = theme.colour(live)
         halo.setAlphaF(0.22)
         self.halo.setPen(QPen(halo, 2 * _HALO))
-        self.live_bodies.setPen(pen(live, 2.6))
+        self.live_bodies.setPen(_kept(pen(live, 2.6), self._is_thin))
         self.live_bodies.setBrush(theme.colour(background))
         self.candidate_states.setPen(pen(Role.ACCENT, 2.2, Qt.PenStyle.CustomDashLine))
         self.hovered_rings.setPen(pen(Role.ACCENT, 2.2))
@@ -333,17 +354,23 @@ class HighlightLayer:
         fill(self.chosen_heads, fill_role)
         self.chosen_states.setPen(pen(fill_role, 2.6, opacity=0.5))
         for role, item in self.coloured.items():
-            item.setPen(pen(Role.BORDER if is_stale else Role.TEXT, 1.3))
+            item.setPen(_kept(pen(Role.BORDER if is_stale else Role.TEXT, 1.3), self._is_thin))
             item.setBrush(theme.colour(Role.RAISED if is_stale else role))
-        self.frames.setPen(pen(live, 1.6))
+        self.frames.setPen(_kept(pen(live, 1.6), self._is_thin))
         self.frames.setBrush(theme.colour(Role.PANEL))
+
+    def set_thin(self, is_thin: bool) -> None:
+        """Keep the thickness of lines on the screen, as that of the static ones."""
+        if is_thin != self._is_thin:
+            self._is_thin = is_thin
+            self.recolour(is_stale=self._is_stale)
 
     def _style_following(self) -> None:
         # Many thick lines from one state would merge into a blot.
         role = Role.DISABLED if self._is_stale else Role.LIVE
         width = 1.3 if self._is_many else 2.2
-        self.next_lines.setPen(pen(role, width))
-        self.next_calls.setPen(pen(role, width, Qt.PenStyle.CustomDashLine))
+        self.next_lines.setPen(_kept(pen(role, width), self._is_thin))
+        self.next_calls.setPen(_kept(pen(role, width, Qt.PenStyle.CustomDashLine), self._is_thin))
 
 
 class EdgeLabel(NamedTuple):
@@ -363,11 +390,12 @@ class EdgeLabel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LabelColours:
-    """The style of a text; `ground` is None for a transparent background."""
+    """The style of a text; `background` is None for a transparent one, and a quiet text is small."""
 
     colour: QColor
     bold: bool = False
     background: QColor | None = None
+    quiet: bool = False
 
 
 class LabelLayer(Generic[Key]):
@@ -385,7 +413,7 @@ class LabelLayer(Generic[Key]):
         self._labels: dict[Key, EdgeLabel] = {}
         self._tiles: defaultdict[tuple[int, int], list[Key]] = defaultdict(list)  # by position
         self._items: dict[Key, tuple[QGraphicsRectItem, list[QGraphicsSimpleTextItem]]] = {}
-        self._fonts: dict[bool, tuple[QFont, QFontMetricsF]] = {}
+        self._fonts: dict[tuple[bool, bool], tuple[QFont, QFontMetricsF]] = {}
 
     def replace(self, labels: dict[Key, EdgeLabel]) -> None:
         """Replace all texts; items are created later."""
@@ -465,7 +493,7 @@ class LabelLayer(Generic[Key]):
 
     def _update_item(self, key: Key, background: QGraphicsRectItem, lines: list[QGraphicsSimpleTextItem]) -> None:
         style = self._style_of(key)
-        font, metrics = self._font_and_metrics(style.bold)
+        font, metrics = self._font_and_metrics(style)
         background.setBrush(style.background if style.background is not None else Qt.BrushStyle.NoBrush)
         label = self._labels[key]
         widths = [metrics.horizontalAdvance(line.text()) for line in lines]
@@ -477,10 +505,110 @@ class LabelLayer(Generic[Key]):
         # The rectangle has a margin, through which the line beside the text may show.
         background.setRect(label.x - width / 2 - 2, label.y - height / 2, width + 4, height)
 
-    def _font_and_metrics(self, bold: bool) -> tuple[QFont, QFontMetricsF]:
+    def _font_and_metrics(self, style: LabelColours) -> tuple[QFont, QFontMetricsF]:
         """Return the font and its metrics, which cost more to create than a text."""
-        if bold not in self._fonts:
+        key = style.bold, style.quiet
+        if key not in self._fonts:
             font = self._font()
-            font.setBold(bold)
-            self._fonts[bold] = font, QFontMetricsF(font)
-        return self._fonts[bold]
+            font.setBold(style.bold)
+            if style.quiet:
+                font.setPointSizeF(font.pointSizeF() * _QUIET)
+            self._fonts[key] = font, QFontMetricsF(font)
+        return self._fonts[key]
+
+
+class NodeName(NamedTuple):
+    """A name at a zoom at which texts would be too small.
+
+    Attributes:
+        text: the name.
+        box: what it names, in scene units.
+        state: the node; None for a group or an area.
+        is_title: whether it is written in the upper left corner of the box, instead of in the middle.
+        is_number: whether it says so little that it is shown only if its node has room for it.
+        most: the zoom from which it is left out; areas are named only where nodes are too small for that.
+    """
+
+    text: str
+    box: QRectF
+    state: int | None = None
+    is_title: bool = False
+    is_number: bool = False
+    most: float = 1.0
+
+
+class NameLayer:
+    """Names of the same size at every zoom: as many as do not cover one another, the first ones first."""
+
+    def __init__(self, scene: QGraphicsScene, z: float, style: Callable[[int | None], LabelColours]) -> None:
+        self._scene, self._z = scene, z
+        self._style_of = style
+        self._names: Sequence[NodeName] = ()
+        self._items: list[QGraphicsRectItem] = []
+        self._zoom: float | None = None  # of the items
+
+    def replace(self, names: Sequence[NodeName]) -> None:
+        """Replace all names; those that have room are shown at the next zoom."""
+        self.hide()
+        self._names = names
+
+    def hide(self) -> None:
+        """Show no names."""
+        for item in self._items:
+            self._scene.removeItem(item)
+        self._items, self._zoom = [], None
+
+    def repaint(self) -> None:
+        """Show the names in other colours."""
+        if self._zoom is not None:
+            zoom = self._zoom
+            self.hide()
+            self.show(zoom)
+
+    def show(self, zoom: float) -> None:
+        """Show as many names as have room at a zoom."""
+        if zoom == self._zoom:
+            return
+        self.hide()
+        self._zoom = zoom
+        metrics, taken = QFontMetricsF(name_font()), Rects()
+        for name in self._names:
+            if len(self._items) >= _MOST_NAMES:
+                break
+            text = metrics.elidedText(name.text, Qt.TextElideMode.ElideRight, _WIDEST_NAME)
+            width, height = metrics.horizontalAdvance(text) + 4, metrics.height()
+            box = name.box
+            has_room = width <= box.width() * zoom + 2 and height <= box.height() * zoom + 2
+            at = QRectF(-width / 2, -height / 2, width, height)
+            if name.is_title:
+                at.moveTo(_TITLE_INSET, _TITLE_INSET / 2)
+            origin = box.topLeft() if name.is_title else box.center()
+            rect = around((origin.x() * zoom + at.center().x(), origin.y() * zoom + at.center().y()), (width, height))
+            if zoom < name.most and (has_room or not name.is_number) and taken.is_free(rect):
+                taken.add(rect)
+                self._items.append(self._item(name, text, at))
+
+    @property
+    def texts(self) -> list[str]:
+        """Return the shown names."""
+        return [
+            item.text()
+            for back in self._items
+            for item in back.childItems()
+            if isinstance(item, QGraphicsSimpleTextItem)
+        ]
+
+    def _item(self, name: NodeName, text: str, rect: QRectF) -> QGraphicsRectItem:
+        style = self._style_of(name.state)
+        background = QGraphicsRectItem(rect)
+        background.setFlag(QGraphicsRectItem.GraphicsItemFlag.ItemIgnoresTransformations)
+        background.setPen(Qt.PenStyle.NoPen)
+        background.setBrush(style.background if style.background is not None else Qt.BrushStyle.NoBrush)
+        background.setPos(name.box.topLeft() if name.is_title else name.box.center())
+        background.setZValue(self._z)
+        line = QGraphicsSimpleTextItem(text, background)
+        line.setFont(name_font())
+        line.setBrush(style.colour)
+        line.setPos(rect.left() + 2, rect.top())
+        self._scene.addItem(background)
+        return background

@@ -20,14 +20,25 @@ from PySide6.QtWidgets import QGraphicsScene
 
 from app import theme
 from app.graph.draw.diagram import Diagram, PositionedDiagram, badge_font, label_font, node_font, title_font
-from app.graph.draw.layers import EdgeLabel, HighlightLayer, Highlights, LabelColours, LabelLayer, StaticLayer
+from app.graph.draw.layers import (
+    EdgeLabel,
+    HighlightLayer,
+    Highlights,
+    LabelColours,
+    LabelLayer,
+    NameLayer,
+    NodeName,
+    StaticLayer,
+)
 from app.graph.layout.curves import point_at
 from app.graph.layout.labelling import MARK, Rects, around
 from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutRequest
 from app.theme import Role
 
 LABELS_FROM_ZOOM = 0.7
-NUMBERS_FROM_ZOOM = 0.45
+AREAS_BELOW_ZOOM = 0.45
+MOST_NUMBERS = 300
+MARK_GAP = 2.0
 _MARGIN = 40.0
 _TITLE_INSET = 14.0
 _UNDER = 1.0
@@ -44,7 +55,8 @@ class AutomatonScene(QGraphicsScene):
         badges: the small texts beside the labels.
         numbers: the texts in the states.
         titles: the texts of the groups.
-        hovered_label: the full label of a hovered edge that has only a mark.
+        names: the names of nodes, groups and areas, where the drawing is too small for other texts.
+        hovered_label: the full labels of edges that have only a mark, while one is hovered or its state is selected.
 
     Signals:
         highlights_changed: the highlights changed.
@@ -66,6 +78,7 @@ class AutomatonScene(QGraphicsScene):
         self.badges: LabelLayer[EdgeKey] = LabelLayer(self, 21, badge_font, self._badge_style)
         self.numbers: LabelLayer[int] = LabelLayer(self, 40, node_font, self._number_style)
         self.titles: LabelLayer[int] = LabelLayer(self, 3, title_font, self._title_style)
+        self.names = NameLayer(self, 50, self._name_style)
         self.hovered_label: LabelLayer[EdgeKey] = LabelLayer(self, 60, label_font, self._label_style)
         self._label_positions: dict[EdgeKey, EdgeLabel] = {}
         self._marks: dict[EdgeKey, EdgeLabel] = {}
@@ -131,6 +144,8 @@ class AutomatonScene(QGraphicsScene):
         self._highlight(live=live, text_starts=begun, next_edges=self._drawn_edges((*waiting, *texts)) | following)
         self.labels.repaint(before.next_edges ^ self._highlights.next_edges)
         self.numbers.repaint(before.live ^ self._highlights.live)
+        if before.live != self._highlights.live:
+            self.names.repaint()
         self.titles.repaint()
 
     def set_path(self, edges: Collection[EdgeKey]) -> None:
@@ -144,7 +159,7 @@ class AutomatonScene(QGraphicsScene):
     def set_highlighted(self, states: Collection[int], edges: Collection[EdgeKey] = ()) -> None:
         """Highlight the states and edges of the hovered element."""
         self._highlight(highlighted=self._drawn_states(states), highlighted_edges=self._drawn_edges(edges))
-        self._show_hovered_label()
+        self._show_marked_labels()
 
     def set_covered(self, states: Collection[int] | None, edges: Collection[EdgeKey] = ()) -> None:
         """Mark the covered states and edges, and the others; None to mark neither."""
@@ -193,8 +208,9 @@ class AutomatonScene(QGraphicsScene):
         self._highlight(hovered=state if state in self._placed.boxes else None)
 
     def set_selected(self, state: int | None) -> None:
-        """Draw a ring around the selected state."""
+        """Draw a ring around the selected state, and the labels of its edges that have only a mark."""
         self._highlight(selected=state if state in self._placed.boxes else None)
+        self._show_marked_labels()
 
     def set_badges(self, texts: Mapping[EdgeKey, str]) -> None:
         """Replace the badges, small texts below the labels of edges, or above them.
@@ -225,13 +241,19 @@ class AutomatonScene(QGraphicsScene):
         for labels, least in (
             (self.labels, LABELS_FROM_ZOOM),
             (self.badges, LABELS_FROM_ZOOM),
-            (self.numbers, NUMBERS_FROM_ZOOM),
-            (self.titles, NUMBERS_FROM_ZOOM),
+            (self.numbers, LABELS_FROM_ZOOM),
+            (self.titles, LABELS_FROM_ZOOM),
         ):
             if zoom >= least:
                 labels.reveal(view)
             else:
                 labels.hide()
+        if zoom >= LABELS_FROM_ZOOM:
+            self.names.hide()
+        else:
+            self.names.show(zoom)
+        for layer in (self.static_layer, self.highlight_layer):
+            layer.set_thin(zoom < 1.0)
 
     def state_at(self, point: QPointF) -> int | None:
         """Return the state at a point of the scene; for a stub, its state."""
@@ -274,19 +296,33 @@ class AutomatonScene(QGraphicsScene):
         self.setBackgroundBrush(theme.colour(Role.PANEL))
         self.static_layer.recolour(is_stale=self._stale)
         self.highlight_layer.recolour(is_stale=self._stale)
-        for labels in (self.labels, self.badges, self.numbers, self.titles, self.hovered_label):
+        for labels in (self.labels, self.badges, self.numbers, self.titles, self.hovered_label, self.names):
             labels.repaint()
 
-    def _show_hovered_label(self) -> None:
-        """Show the full label of a highlighted edge that has only a mark."""
-        marked = [key for key in self._highlights.highlighted_edges if key in self._marks]
-        if len(marked) != 1:
-            self.hovered_label.replace({})
-            return
-        (key,) = marked
-        mark, text = self._marks[key], self._placed.diagram.labels[key]
-        self.hovered_label.replace({key: mark._replace(text=text)})
-        self.hovered_label.reveal(mark.rect)
+    def _show_marked_labels(self) -> None:
+        """Show the labels of the highlighted edge, and of the selected state's edges, that have only a mark."""
+        highlights = self._highlights
+        hovered = [key for key in highlights.highlighted_edges if key in self._marks]
+        marked = hovered if len(hovered) == 1 else []
+        if highlights.selected is not None:
+            ends = (key for key in self._marks if highlights.selected in key)
+            marked = [*marked, *sorted(key for key in ends if key not in marked)]
+        metrics, taken = QFontMetricsF(label_font()), Rects()
+        shown: dict[EdgeKey, EdgeLabel] = {}
+        for key in marked:
+            label = self._marks[key]._replace(text=self._placed.diagram.labels[key])
+            lines = label.text.split("\n")
+            size = max(map(metrics.horizontalAdvance, lines)) + 4, len(lines) * metrics.height()
+            for row in (0, 1, -1, 2, -2):  # beside the mark, or a line away, where the labels of other marks are
+                at = label._replace(y=label.y + row * (size[1] + MARK_GAP))
+                rect = around((at.x, at.y), size)
+                if taken.is_free(rect):
+                    taken.add(rect)
+                    shown[key] = at
+                    break
+        self.hovered_label.replace(shown)
+        for at in shown.values():
+            self.hovered_label.reveal(at.rect.adjusted(-1, -1, 1, 1))
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
@@ -349,6 +385,7 @@ class AutomatonScene(QGraphicsScene):
                 for node, box in self._placed.boxes.items()
             }
         )
+        self.names.replace(self._names_of(diagram))
         titles = zip(diagram.groups, request.groups, self._placed.rects, strict=True)
         self.titles.replace(
             {
@@ -362,6 +399,35 @@ class AutomatonScene(QGraphicsScene):
                 for number, ((title, _), group, rect) in enumerate(titles)
             }
         )
+
+    def _names_of(self, diagram: Diagram) -> list[NodeName]:
+        """Return the names for a small drawing, the most important first."""
+        placed = self._placed
+        names = [
+            NodeName(title, rect, is_title=True) for (title, _), rect in zip(diagram.groups, placed.rects, strict=True)
+        ]
+        for title, states in diagram.areas:
+            boxes = [placed.boxes[state].center() for state in states if state in placed.boxes]
+            if boxes:
+                xs, ys = sorted(box.x() for box in boxes), sorted(box.y() for box in boxes)
+                middle = QRectF(xs[len(xs) // 2], ys[len(ys) // 2], 0, 0)
+                names.append(NodeName(title, middle, most=AREAS_BELOW_ZOOM))
+        drawn = ((state, box) for state, box in placed.boxes.items() if state >= 0)
+        nodes = [NodeName(self._text_of(state).split("\n")[0], box, state) for state, box in drawn]
+        names += [name for name in nodes if not name.text.isdecimal()]
+        return names + [name._replace(is_number=True) for name in nodes if name.text.isdecimal()][:MOST_NUMBERS]
+
+    def _text_of(self, state: int) -> str:
+        return self._placed.diagram.names.get(state, str(state))
+
+    def _name_style(self, node: int | None) -> LabelColours:
+        if node is None:
+            return LabelColours(
+                theme.colour(Role.DISABLED if self._stale else Role.TEXT), background=theme.colour(Role.PANEL)
+            )
+        style = self._number_style(node)
+        is_live = node in self._highlights.live and not self._stale
+        return replace(style, background=theme.colour(Role.LIVE_FILL if is_live else Role.RAISED))
 
     def _label_style(self, key: EdgeKey) -> LabelColours:
         background = theme.colour(Role.PANEL)
@@ -381,7 +447,8 @@ class AutomatonScene(QGraphicsScene):
             return LabelColours(theme.colour(Role.DISABLED))
         if node in self._highlights.live:
             return LabelColours(theme.colour(Role.LIVE), bold=True)
-        return LabelColours(theme.colour(Role.TEXT if node >= 0 else Role.MUTED))
+        is_quiet = node < 0 or self._text_of(node).isdecimal()  # a digit on an edge must not be taken for a state
+        return LabelColours(theme.colour(Role.MUTED if is_quiet else Role.TEXT), quiet=is_quiet and node >= 0)
 
     def _title_style(self, number: int) -> LabelColours:
         if self._stale:

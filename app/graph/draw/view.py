@@ -360,7 +360,7 @@ class GraphView(QGraphicsView):
 
     def _draw_fast(self) -> None:
         """Switch antialiasing off while a large drawing moves: it doubles the time of a frame."""
-        is_sharp = self.zoom >= _SHARP_FROM_ZOOM
+        is_sharp = self.zoom >= _SHARP_FROM_ZOOM or not self._drawing.static_layer.is_large
         if is_sharp and self._drawing.static_layer.is_large:
             is_sharp = False
             self._sharpen_timer.start()

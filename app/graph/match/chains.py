@@ -18,9 +18,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 
 from app.graph.layout.types import EdgeKey
-from app.graph.match.folding import MOST_EDGES, FoldedAutomaton, characters_label
+from app.graph.match.folding import MOST_EDGES, FoldedAutomaton, characters_label, edge_label
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
-from engine.automata.labels import class_label
 from engine.source import Span
 
 _CHARACTER_WIDTH = 8  # of one displayed character
@@ -72,14 +71,7 @@ def fold_forced_runs(
         return len(taken) == 1 and taken[0][0] == taken[0][1] and (edge.source, edge.target) not in kept
 
     def element(edge: DfaEdge) -> str:
-        points = characters.get((edge.source, edge.target), ())
-        if is_single(edge):
-            return characters_label(edge.ranges, points, _CHOICE_WIDTH)
-        return (
-            f"[{characters_label(edge.ranges, points, _CHOICE_WIDTH)}]"
-            if points
-            else class_label(edge.ranges, _CHOICE_WIDTH)
-        )
+        return edge_label(edge.ranges, characters.get((edge.source, edge.target), ()), _CHOICE_WIDTH)
 
     def text_of(chain: Sequence[DfaEdge]) -> str:
         return "".join(map(element, chain))

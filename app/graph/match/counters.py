@@ -21,10 +21,9 @@ from typing import TypeAlias, TypeVar
 
 from app.graph.layout.types import EdgeKey
 from app.graph.match.chains import fold_forced_runs
-from app.graph.match.folding import MOST_EDGES, Chart, FoldedAutomaton, characters_label
+from app.graph.match.folding import MOST_EDGES, Chart, FoldedAutomaton, edge_label
 from engine.automata.byte_classes import ByteRanges, join_ranges
 from engine.automata.dfa.dfa import DfaEdge
-from engine.automata.labels import class_label
 from engine.source import Span
 
 COUNTS_FROM = 8
@@ -303,10 +302,6 @@ def _folded(chart: Chart, counters: Iterable[_Counter]) -> Chart:
 def _atom_text(atom: Atom) -> str:
     ranges, points, texts = atom
     taken = [*texts]
-    if _is_character((ranges, points, ())):
-        taken.insert(0, characters_label(ranges, points, _LABEL_WIDTH))
-    elif points:
-        taken.insert(0, f"[{characters_label(ranges, points, _LABEL_WIDTH)}]")
-    elif ranges:
-        taken.insert(0, class_label(ranges, _LABEL_WIDTH))
+    if ranges or points:
+        taken.insert(0, edge_label(ranges, points, _LABEL_WIDTH))
     return taken[0] if len(taken) == 1 else f"({'|'.join(taken)})"

@@ -18,7 +18,7 @@ from app.catalogue import ui_text
 from app.graph.layout.types import EdgeKey
 from engine.automata.byte_classes import ByteRanges
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
-from engine.automata.labels import byte_name, label
+from engine.automata.labels import byte_name, class_label, label
 from engine.source import Span
 
 CodePoints: TypeAlias = tuple[tuple[int, int], ...]  # inclusive, sorted, disjoint
@@ -26,6 +26,7 @@ CodePoints: TypeAlias = tuple[tuple[int, int], ...]  # inclusive, sorted, disjoi
 MOST_EDGES = 5_000  # an automaton with more is not folded
 _FEW_GAPS, _FEW_MISSING = 4, 70  # to write a set as its complement; letters and digits are 62
 _BITS = 6
+_LAST_ASCII = 0x7F
 _LEADS = ((0xC2, 0xDF, 1, 0x1F), (0xE0, 0xEF, 2, 0x0F), (0xF0, 0xF4, 3, 0x07))  # first, last, more bytes, payload
 _BEYOND_ASCII: CodePoints = ((0x80, 0xD7FF), (0xE000, 0x10FFFF))
 
@@ -64,8 +65,7 @@ class FoldedAutomaton:
 
     def label(self, edge: DfaEdge, width: int) -> str:
         """Return the label of an edge."""
-        points = self.characters.get((edge.source, edge.target), ())
-        return characters_label(edge.ranges, points, width)
+        return edge_label(edge.ranges, self.characters.get((edge.source, edge.target), ()), width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +227,23 @@ def characters_label(ranges: ByteRanges, points: CodePoints, width: int) -> str:
     if points == _BEYOND_ASCII:
         return _cut([label(ranges, width), "non-ASCII"], width)
     return _cut(map(_pair, taken), width)
+
+
+def edge_label(ranges: ByteRanges, points: CodePoints, width: int) -> str:
+    """Return the label of an edge: one character as it is, several as a class in brackets, since `cf` would be a text.
+
+    Args:
+        ranges: the bytes.
+        points: the code points beyond ASCII.
+        width: the maximum length.
+    """
+    text = characters_label(ranges, points, width)
+    taken = *ranges, *points
+    if (len(taken) == 1 and taken[0][0] == taken[0][1]) or text.startswith("any "):
+        return text
+    if points or ranges[-1][1] > _LAST_ASCII:
+        return f"[{text.replace('not ', '^', 1)}]"
+    return class_label(ranges, width)
 
 
 def _gaps(taken: CodePoints) -> CodePoints:

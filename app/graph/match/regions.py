@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.graph.layout.types import EdgeKey
-from app.graph.match.folding import Chart, FoldedAutomaton, characters_label
+from app.graph.match.folding import Chart, FoldedAutomaton, edge_label
 from engine.automata.byte_classes import join_ranges
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.grammar import nodes
@@ -229,7 +229,7 @@ def _chart(
 
 
 def _label(ranges: Iterable[tuple[int, int]], points: Iterable[tuple[int, int]]) -> str:
-    return characters_label(join_ranges([tuple(ranges)]), join_ranges([tuple(points)]), _LONGEST_LABEL)
+    return edge_label(join_ranges([tuple(ranges)]), join_ranges([tuple(points)]), _LONGEST_LABEL)
 
 
 def _name(source: SourceText, span: Span) -> str:

@@ -10,13 +10,12 @@ from functools import cached_property
 from app.catalogue import ui_text
 from app.graph.draw.diagram import Diagram, diagram_of, label_text, request_of
 from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutRequest, Point
-from app.graph.match.folding import Chart, FoldedAutomaton
+from app.graph.match.folding import Chart, FoldedAutomaton, edge_label
 from app.graph.match.neighbourhood import Surroundings
 from app.graph.match.paths import match_states
 from app.models.states import excerpts
 from app.panes.automaton.view_state import ViewState
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
-from engine.automata.labels import label as label_of_bytes
 from engine.source import SourceText, Span
 
 DRAWN_WHOLE = 60
@@ -53,7 +52,7 @@ class Automaton:
         self.noun = noun
         self.has_precise_spans = tells_reads
         self.given_names: Mapping[int, str] = {}  # by the user
-        self._label_of_edge: LabelOfEdge = label_of_edge or (lambda edge: label_of_bytes(edge.ranges, _FULL_LABEL))
+        self._label_of_edge: LabelOfEdge = label_of_edge or (lambda edge: edge_label(edge.ranges, (), _FULL_LABEL))
 
     @property
     def shown_noun(self) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
@@ -193,7 +194,14 @@ class Levels:
 
     def draw(self, live: frozenset[int], view: ViewState) -> Drawing:
         """Return the drawing of a view."""
-        return self.automaton(view).draw(live, view, self.within(view))
+        drawing = self.automaton(view).draw(live, view, self.within(view))
+        if self.regions is None or drawing.automaton.noun != "state":
+            return drawing
+        states: defaultdict[int, list[int]] = defaultdict(list)
+        for state in drawing.diagram.excerpt.states:
+            states[self.regions.of_state[state]].append(state)
+        areas = tuple((self.names[region], tuple(members)) for region, members in states.items())
+        return replace(drawing, diagram=replace(drawing.diagram, areas=areas))
 
     def live(
         self, view: ViewState, states: frozenset[int], rule_positions: RulePositions | None

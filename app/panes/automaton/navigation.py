@@ -17,7 +17,7 @@ from app.catalogue import ui_text
 from app.commands import command
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.view import GraphView, state_towards
-from app.graph.layout.types import EdgeKey
+from app.graph.layout.types import METHODS, EdgeKey
 from app.models.states import StatesModel
 from app.panes.automaton.drawing import Automaton, Drawing
 from app.panes.automaton.levels import Level, Levels
@@ -37,7 +37,8 @@ class ViewChange(Enum):
 
 
 def _has_layout(navigation: Navigation, method: str) -> bool:
-    return navigation.view.method == method
+    """Return whether a layout is the chosen or the drawn one: the automatic one is marked with what it has chosen."""
+    return method == navigation.method if method and navigation.method in METHODS else method == navigation.view.method
 
 
 class Navigation(QObject):
@@ -53,6 +54,7 @@ class Navigation(QObject):
         states: the live states of the complete automaton.
         positions: the rule positions of the match; None while unknown.
         output: the text of the match.
+        method: the layout of the current drawing; `boxes` if each rule has its own, empty before the first one.
         live: the live states of `automaton`.
         waiting: its additional highlighted edges: open calls.
 
@@ -76,6 +78,7 @@ class Navigation(QObject):
         self.states: frozenset[int] = frozenset()
         self.positions: RulePositions | None = None
         self.output = b""
+        self.method = ""
         self.live: frozenset[int] = frozenset()
         self.waiting: frozenset[EdgeKey] = frozenset()
         self.history = History()
@@ -84,7 +87,7 @@ class Navigation(QObject):
         """Forget the automaton, the match and the history."""
         self.levels = self.automaton = self.drawn = self.wanted = self.selected = self.positions = None
         self.states = self.live = frozenset()
-        self.waiting, self.output = frozenset(), b""
+        self.waiting, self.output, self.method = frozenset(), b"", ""
         self.history = History()
         self.choose(())
 

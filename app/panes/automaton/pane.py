@@ -47,6 +47,7 @@ from app.panes.automaton.bars import (
     token_table,
 )
 from app.panes.automaton.drawing import DRAWN_AT_MOST, DRAWN_WHOLE, Drawing
+from app.panes.automaton.legend import SymbolLegend
 from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.list_panel import ListPanel
 from app.panes.automaton.marks import Marks
@@ -120,10 +121,7 @@ class AutomatonPane(QWidget):
         self.stale_banner, self.size_banner, self.coverage_banner = Banner("warning"), Banner("hint"), Banner("hint")
         self.coverage_choice = CoverageChoice()
         self.coverage_banner.add_control(self.coverage_choice)
-        self.empty_page, self._legend = (
-            _empty_page(ui_text("automaton.page.empty")),
-            _empty_page(ui_text("automaton.page.legend")),
-        )
+        self.empty_page, self._legend = _empty_page(ui_text("automaton.page.empty")), SymbolLegend()
         self._pages, self._panels = QStackedWidget(), QWidget()
         self._split = QSplitter(Qt.Orientation.Vertical)
         self._lay_out()
@@ -336,6 +334,8 @@ class AutomatonPane(QWidget):
         self.scene.set_selected(navigation.selected)
         self.scene.set_chosen(navigation.chosen, navigation.ends)
         self._offer_map(offered=len(wanted.diagram.excerpt.states) > _MAP_FROM)
+        navigation.method = answer.method
+        self._update_buttons()
         self._update_size_banner()
         self._highlight()
         self._update_marks()
@@ -578,9 +578,15 @@ class AutomatonPane(QWidget):
         """Show why less is drawn, or more simply, than the user may expect."""
         levels = self.navigation.levels
         has_map = levels is not None and levels.level(self.navigation.view) is not Level.PART
-        is_simpler = self._answer is not None and self._answer.is_simpler and bool(self.navigation.view.method)
-        texts = ["" if has_map else self._too_large, ui_text("automaton.page.simpler") if is_simpler else ""]
-        self.size_banner.set_text(" ".join(filter(None, texts)))
+        self.size_banner.set_text(" ".join(filter(None, ["" if has_map else self._too_large, self._why_simpler()])))
+
+    def _why_simpler(self) -> str:
+        """Return which layout is shown instead of the chosen one; an empty text if that is shown."""
+        answer, chosen = self._answer, self.navigation.view.method
+        if answer is None or not answer.is_simpler or not chosen:
+            return ""
+        wanted, used = (ui_text(f"automaton.layout.fragment.{method}") for method in (chosen, answer.method))
+        return ui_text("automaton.page.simpler", wanted=f"{wanted[0].upper()}{wanted[1:]}", used=used)
 
     def _update_note(self) -> None:
         """Show the current part, or what the drawing omits: there are no live states if it omits the text."""

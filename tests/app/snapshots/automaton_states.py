@@ -21,7 +21,7 @@ from engine.source import Span
 from tests.app.snapshots.making import POLL_MS, State, shown
 
 RULES = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")"'
-MANY = RULES + ' | long\nlong ::= ("b" "c"?){22}'
+MANY = RULES + ' | long\nlong ::= ("b" "c"?){50}'
 PATTERN = r"(19|20)[0-9]{2}-(0[1-9]|1[0-2])"
 LONG = "[ab]{60}(x|y)z"
 TOKENS = "[a-c]+(x|y)?z"

@@ -29,7 +29,7 @@ def test_each_rule_is_drawn_and_a_step_moves_the_light(desk):
     pane.navigation.show_rule("term")
     desk.wait(lambda: lit() == {"3"})
     desk.panes.editor.edit.setPlainText(ARITHMETIC.replace('"a"', '"a" | "b"'))
-    desk.wait(lambda: pane.view.scene().diagram.labels.get((0, 2)) == "a b")
+    desk.wait(lambda: pane.view.scene().diagram.labels.get((0, 2)) == "[ab]")
     assert pane.level_bar.rule_box.currentText() == "term"
     desk.wait(lambda: lit() == {"3"})  # the output is still legal, and so is its place
 

@@ -133,7 +133,7 @@ def test_an_open_rule_stays_open_over_an_edit_while_it_is_there(pane: AutomatonP
     pane.navigation.show_rule("term")
     shown.show(SMALL.replace('"a"', '"a" | "b"'), 2)
     assert pane.level_bar.rule_box.currentText() == "term"
-    assert shown.scene.diagram.labels[0, 2] == "a b"
+    assert shown.scene.diagram.labels[0, 2] == "[ab]"
     shown.show(SMALL.replace("term", "factor"), 3)
     assert pane.level_bar.rule_box.currentText() == "All 3 rules"
     assert len(shown.scene.diagram.groups) == 3

@@ -134,7 +134,7 @@ def test_pointing_at_a_state_tells_its_spans(pane: AutomatonPane, asked: list[La
     pane.spans_hovered.connect(told.append)
     qtbot.mouseMove(pane.view.viewport(), place_of(pane, 1))
     assert told == [(Span(0, 5), Span(6, 7))]
-    assert pane.footer.details.text() == "State 1  ·  reads [A-Z]  :  ·  A-Z → 1, “:” → 2"
+    assert pane.footer.details.text() == "State 1  ·  reads [A-Z]  :  ·  [A-Z] → 1, “:” → 2"
     qtbot.mouseMove(pane.view.viewport(), QPoint(5, 5))
     assert told[-1] == ()
 
@@ -149,7 +149,7 @@ def test_pointing_at_a_label_tells_the_spans_of_its_edge(
     qtbot.mouseMove(pane.view.viewport(), pane.view.mapFromScene(QPointF(*label)))
     assert told == [(Span(0, 5),)]
     assert pane.view.scene().highlights.highlighted_edges == {(0, 1)}
-    assert pane.view.edge_tip((0, 1)) == "A-Z"
+    assert pane.view.edge_tip((0, 1)) == "[A-Z]"
 
 
 def test_a_place_in_the_text_lights_its_states_and_edges(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
@@ -288,7 +288,7 @@ def test_bytes_within_characters_are_folded_until_they_matter(
     edges = (DfaEdge(0, 1, ((0xC3, 0xC3),)), DfaEdge(0, 2, ((97, 97),)), DfaEdge(1, 2, ((0xA9, 0xA9),)))
     dfa = ByteDfa(0, states, edges)
     pane.show_dfa(dfa, 1, fold=fold_characters(dfa))
-    assert pane.view.scene().diagram.labels == {(0, 2): "a é"}
+    assert pane.view.scene().diagram.labels == {(0, 2): "[a é]"}
     assert pane.header.counts.text() == "2 states (3 over bytes) · 1 edge"
     assert pane.header.counts.shown_text == pane.header.counts.text()
     metrics = pane.header.counts.fontMetrics()
@@ -296,7 +296,7 @@ def test_bytes_within_characters_are_folded_until_they_matter(
         pane.header.counts.setFixedWidth(metrics.horizontalAdvance(shorter) + 1)
         qtbot.waitUntil(lambda shorter=shorter: pane.header.counts.shown_text == shorter)
         assert pane.header.counts.toolTip() == pane.header.counts.text()
-    assert pane.view.edge_tip((0, 2)) == "a é"
+    assert pane.view.edge_tip((0, 2)) == "[a é]"
     pane.set_live([1])  # the match stands within é
     assert drawn_states(pane) == 3
     pane.set_live([2])
@@ -349,6 +349,8 @@ def test_a_layout_that_is_too_slow_for_the_drawing_is_replaced_with_a_word(pane:
     pane.layout_wanted.disconnect()
     pane.layout_wanted.connect(lambda request: pane.show_layout(lay_out(request, plainly=True)))
     pane.navigation.choose_layout("sugiyama")
-    assert pane.size_banner.text() == ui_text("automaton.page.simpler")
+    wanted, used = (ui_text(f"automaton.layout.fragment.{method}") for method in ("sugiyama", "layered"))
+    assert pane.size_banner.text().casefold() == ui_text("automaton.page.simpler", wanted=wanted, used=used).casefold()
+    assert pane.navigation.method == "layered"
     pane.navigation.choose_layout("")
     assert pane.size_banner.isHidden()
