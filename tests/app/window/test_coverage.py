@@ -7,7 +7,7 @@ from catalogue_texts import shows
 from PySide6.QtCore import Qt
 
 from app.catalogue import ui_text
-from app.document import DocumentFile, GrammarPart, ModelPart
+from app.document import AutomatonPart, DocumentFile, GrammarPart, ModelPart
 from engine.document.content import ExpectedText
 
 LEFT = Qt.MouseButton.LeftButton
@@ -20,7 +20,14 @@ def open_with(desk, notation: str, text: str, *tests: str) -> None:
     desk.session.start()
     expected = tuple(map(ExpectedText, tests))
     grammar = GrammarPart(notation=notation, text=text)
-    desk.document.replace(DocumentFile(grammar=grammar, model=ModelPart("letters"), test_strings=expected))
+    desk.document.replace(
+        DocumentFile(
+            grammar=grammar,
+            model=ModelPart("letters"),
+            automaton=AutomatonPart(merges=False),  # a merged edge is covered if one of its texts is
+            test_strings=expected,
+        )
+    )
     desk.wait(lambda: not desk.session.step_refusal)
 
 
