@@ -40,6 +40,24 @@ from app.widgets.deferred_import import PLOTS, DeferredImport
 from engine.decoding.values import SamplerSettings
 
 SCHEMA = json.dumps(json.loads(schema_of_properties(5_000)), indent=1)[:-1].rstrip()  # its last brace is for the keys
+LARGE_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {f"key{number}": {"$ref": f"#/$defs/part{number % 960}"} for number in range(20)},
+        "required": ["key0"],
+        "additionalProperties": False,
+        "$defs": {
+            f"part{number}": {
+                "type": "object",
+                "description": "A part of a large schema, as generated ones have hundreds of.",
+                "properties": {"id": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}},
+                "required": ["id"],
+            }
+            for number in range(960)
+        },
+    },
+    indent=1,
+)
 LARGE = "[ab]*a[ab]{10}"  # 2,048 states
 LARGE_UTF8 = "(?:[é-ü]|x)*[é-ü](?:[é-ü]|x){9}"  # 1,536 states, a third of them within characters
 STATES = {40: "[a-z]{38}", 300: "[a-z]{298}"}
@@ -48,9 +66,9 @@ STEPS, COMPILES, WARM_UP = 10_000, 1_000, 0.2  # what the memory is measured ove
 _MEGABYTE = 2**20
 
 
-def key_to_findings(desk: Desk, model: str, runs: int) -> list[Took]:
-    """From a key in a schema of 5 KB, which breaks it or mends it, to the paint with what was found."""
-    desk.open(SCHEMA + "}", model, "json_schema")
+def key_to_findings(desk: Desk, model: str, text: str, runs: int) -> list[Took]:
+    """From a key in a schema, which breaks it or mends it, to the paint with what was found."""
+    desk.open(text, model, "json_schema")
     edit = desk.window.panes.editor.edit
     edit.setFocus()
     edit.moveCursor(edit.textCursor().MoveOperation.End)
@@ -221,7 +239,14 @@ def measure(app: QApplication, model: str, runs: int, *, with_memory: bool) -> N
         desk = Desk(Path(folder), app, decode_handler)
         desk.open("a", model)
         gc.freeze()  # as the window does once it stands
-        say("key to findings, schema of 5 KB", key_to_findings(desk, model, runs), 60)
+        for size, text in (("5 KB", SCHEMA + "}"), ("300 KB", LARGE_SCHEMA)):
+            took: list[Took] = []
+            longest = standstill(lambda: took.extend(key_to_findings(desk, model, text, runs)))  # noqa: B023 - run at once
+            say(f"key to findings, schema of {size}", took, 60)
+            print(
+                f"  {'standstill, schema of ' + size:<40} {longest:22.0f} ms   limit  50 {_mark(longest, 50)}",
+                flush=True,
+            )
         for states, limit in ((40, 250), (300, 500)):
             say(f"key to automaton, {states} states", key_to_drawing(desk, model, states, runs), limit)
         say("step to redraw", step_to_redraw(desk, model, 2 * runs), 16)

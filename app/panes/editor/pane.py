@@ -18,6 +18,7 @@ from app.panes.editor.code_edit import MAX_PARSED_LENGTH, CodeEdit
 from app.panes.editor.completer import Completer
 from app.panes.editor.explanation import ExplanationPage
 from app.panes.editor.find_replace import FindReplace
+from app.panes.editor.highlighter import LONGEST_LINE
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.pages import Pages
 from app.theme.buttons import give_menu, icon_button
@@ -247,6 +248,8 @@ class EditorPane(QWidget):
         self.find_bar = self.find_replace.bar
         self.notation_hint = Banner("hint", closable=True)
         self.notation_hint.button.setToolTip(ui_text("editor.header.hint_tip"))
+        self.line_hint = Banner("hint")
+        self.line_hint.setObjectName("line_hint")
         self.pages = Pages(self.edit)
         self.explanation = Lazy(self._make_explanation)
         self.pages.add_page(self.explanation, ui_text("editor.explanation.name"))
@@ -279,18 +282,22 @@ class EditorPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        for widget in (bar, self.find_bar, self.notation_hint):
+        for widget in (bar, self.find_bar, self.notation_hint, self.line_hint):
             layout.addWidget(widget)
         layout.addWidget(self.pages, 1)
 
         self.text_edited = self.edit.edited
         self.switched = self.edit.switched
         self.offset_hovered = self.edit.offset_hovered
-        self.edit.cursorPositionChanged.connect(self._show_position)
-        self.edit.gutter.line_clicked.connect(self._emit_breakpoint_wanted)
-        theme.themes.changed.connect(self.edit.recolour)
+        self._connect()
         self.set_notation("regex")
         self._show_position()
+
+    def _connect(self) -> None:
+        self.edit.cursorPositionChanged.connect(self._show_position)
+        self.edit.textChanged.connect(self._update_line_hint)
+        self.edit.gutter.line_clicked.connect(self._emit_breakpoint_wanted)
+        theme.themes.changed.connect(self.edit.recolour)
 
     def _make_explanation(self) -> ExplanationPage:
         page = ExplanationPage(self.text)
@@ -308,6 +315,15 @@ class EditorPane(QWidget):
         page.chosen.connect(self.insert)
         page.focus_left.connect(self.edit.setFocus)
         return page
+
+    def _update_line_hint(self) -> None:
+        """Offer to format a text that is too long for a line to be highlighted or folded."""
+        is_crammed = len(self.text()) > LONGEST_LINE * self.edit.blockCount()
+        is_wanted = is_crammed and NOTATIONS[self.edit.notation].describes_json
+        if not is_wanted and self.line_hint.text():
+            self.line_hint.set_text("")
+        elif is_wanted and not self.line_hint.text():
+            self.line_hint.show_message(ui_text("editor.text.one_line"), button=ui_text("editor.text.format"))
 
     def toggle_explanation(self) -> None:
         """Show or hide the explanation; the text keeps the focus."""

@@ -69,6 +69,7 @@ class EditorPresenter(PanePresenter):
         session, view = self.session, self.view
         view.text_edited.connect(session.document.set_text)
         view.switched.connect(self._switch)
+        view.line_hint.accepted.connect(self._format)
         view.edit.replaced.connect(session.links.grammar_replaced)
         view.edit.cursorPositionChanged.connect(lambda: session.links.cursor_moved.emit(view.cursor_offset))
         view.offset_hovered.connect(session.links.offset_hovered)

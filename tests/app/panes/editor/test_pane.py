@@ -60,6 +60,14 @@ def test_a_finding_about_the_whole_text_underlines_its_first_line(pane: EditorPa
     assert marked(pane, WAVE) == ["[a-z]+"]
 
 
+def test_a_schema_on_one_long_line_is_offered_to_be_formatted(pane: EditorPane) -> None:
+    pane.set_notation("json_schema")
+    pane.set_text('{"enum": [' + '"a word", ' * 1_000 + '""]}')
+    assert pane.line_hint.isVisible()
+    pane.set_text('{"enum": [' + '\n"a word", ' * 1_000 + '""]}')
+    assert not pane.line_hint.isVisible()
+
+
 def test_a_finding_about_much_of_the_text_underlines_its_first_line(pane: EditorPane) -> None:
     text = "{\n" + '  "a": {\n' + "    \n" * 300 + "  }\n}"
     pane.set_text(text)
