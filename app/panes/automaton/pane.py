@@ -708,9 +708,10 @@ class AutomatonPane(QWidget):
     def _show_notes(self) -> None:
         """Show changed notes: a name may need another layout."""
         if self.navigation.levels is not None and self.navigation.automaton is not None:
-            self.navigation.automaton.given_names = self.notes.names(self.navigation)
             self._update_marks()
-            self._draw()
+            if (names := self.notes.names(self.navigation)) != self.navigation.automaton.given_names:
+                self.navigation.automaton.given_names = names
+                self._draw()
 
     def _update_marks(self) -> None:
         navigation = self.navigation
