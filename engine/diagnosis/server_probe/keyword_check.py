@@ -23,7 +23,7 @@ from engine.diagnosis.server_probe.canary import AnswerState, judge_answer
 from engine.diagnosis.server_probe.constructs import Construct, begins_canary
 from engine.diagnosis.server_probe.report import ConstructFinding, ConstructState, KeywordFinding
 from engine.diagnosis.server_probe.violating_texts import TriedConstraint
-from engine.diagnosis.server_probe.way_check import AskedAnswer, WayCheck
+from engine.diagnosis.server_probe.way_check import WayCheck
 from engine.servers import RefusedRequestError, SilentServerError
 
 COPY_EXACTLY: Final = "Write exactly: {text}"
@@ -59,7 +59,7 @@ def check_construct(construct: Construct, way: AskingWay, check: WayCheck, judge
         state = ConstructState.OPEN if is_open else ConstructState.UNKNOWN
         return ConstructFinding(construct.name, way.name, state, judged.text)
     told = check.ask(way, construct.whole, prompt=COPY_EXACTLY.format(text=construct.invalid_text))
-    written = _text_of(told)
+    written = told.text
     if _is_same(written, construct.invalid_text):
         return ConstructFinding(construct.name, way.name, ConstructState.DROPPED, written)
     return ConstructFinding(construct.name, way.name, ConstructState.MASKED)
@@ -136,10 +136,11 @@ def try_keyword(
         answer = check.ask(way, constraint, prompt=prompt, most_tokens=_MOST_TOKENS)
         if answer.case is None:
             raise RefusedSchemaError("errors.diagnosis.schema_refused", message=answer.message)
-        written = _text_of(answer)
+        is_whole = answer.case.finish is FinishReason.STOP and not answer.case.status
         if not answer.case.status and is_violation(answer.case, text):
-            return replace(finding, enforced=False, counterexample=written)
-        held += _text_of(check.ask(way, None, prompt=prompt, most_tokens=_MOST_TOKENS)).strip() == text.strip()
+            return replace(finding, enforced=False, counterexample=answer.text)
+        free = check.ask(way, None, prompt=prompt, most_tokens=_MOST_TOKENS)
+        held += is_whole and free.text.strip() == text.strip()
     return replace(finding, held=held, reason="held" if held else "unseen")
 
 
@@ -174,10 +175,6 @@ def violates_rule(grammar: CompiledGrammar, tried: TriedConstraint) -> IsViolati
 def _untried(tried: TriedConstraint) -> str:
     """Return why there is no text that violates a keyword or a rule."""
     return "no_text" if tried.violating is None else "implied"
-
-
-def _text_of(answer: AskedAnswer) -> str:
-    return "" if answer.case is None else (answer.case.output or b"").decode("utf-8", "replace")
 
 
 def _is_same(text: str, other: str) -> bool:

@@ -56,6 +56,11 @@ class AskedAnswer:
     status: int = 200
     message: str = ""
 
+    @property
+    def text(self) -> str:
+        """Return the text of the response; empty without one."""
+        return "" if self.case is None else (self.case.output or b"").decode("utf-8", "replace")
+
 
 class WayCheck:
     """Checks ways of asking of one server; the answers without a constraint are asked for once.
@@ -116,7 +121,7 @@ class WayCheck:
         brief = self.ask(way, constraint, most_tokens=_FEW_TOKENS)
         if brief.case is None or brief.case.finish is FinishReason.STOP:
             return brief
-        is_same = _text_of(brief) == _text_of(self._control(way))
+        is_same = brief.text == self._control(way).text
         return brief if is_same and is_other_text(brief.case, way.form) else self.ask(way, constraint)
 
     def check(self, way: AskingWay) -> WayFinding:
@@ -182,7 +187,7 @@ class WayCheck:
         if way.route.path not in self._copies:
             plain = replace(way, streams=False, beside={})
             hot = self.ask(plain, None, prompt=COPY_PROMPT, is_hot=True)
-            self._copies[way.route.path] = hot.case is None or CANARY_VALUE in _text_of(hot)
+            self._copies[way.route.path] = hot.case is None or CANARY_VALUE in hot.text
         return self._copies[way.route.path]
 
     def _control(self, way: AskingWay, most_tokens: int = _FEW_TOKENS) -> AskedAnswer:
@@ -195,7 +200,7 @@ class WayCheck:
 
     def _usual_text(self, way: AskingWay) -> str:
         """Return what the model writes without the constraint."""
-        return _text_of(self._control(way, _MOST_TOKENS))
+        return self._control(way, _MOST_TOKENS).text
 
     def _has_switch(self, way: AskingWay) -> bool:
         """Return whether the switch for thoughts of a way changes the prompt, or an answer has thoughts."""
@@ -259,7 +264,3 @@ def _state_of_refusal(answer: AskedAnswer, control: AskedAnswer) -> WayState:
         return WayState.SILENT
     is_missing = answer.status in _NO_SUCH_ROUTE and control.case is None
     return WayState.NOT_OFFERED if is_missing else WayState.REFUSED
-
-
-def _text_of(answer: AskedAnswer) -> str:
-    return "" if answer.case is None else (answer.case.output or b"").decode("utf-8", "replace")
