@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from app.storage import TooLargeError, read_limited, read_start, write_atomically
+from engine.automata import AUTOMATON_SUFFIXES
 from engine.document.codec import SIZE_LIMIT, SUFFIX, DocumentError, decode, encode
 from engine.document.content import FORMAT, DocumentFile, GrammarPart
 from engine.notations import NOTATIONS
@@ -14,8 +15,8 @@ GRAMMAR_SIZE_LIMIT: Final = 2 * 1024 * 1024  # bytes; the editor shows no more
 
 
 def grammar_suffixes() -> tuple[str, ...]:
-    """Return the suffixes of grammar files, each with a dot."""
-    return tuple(suffix for notation in NOTATIONS.values() for suffix in notation.suffixes)
+    """Return the suffixes of files of grammars and automata, each with a dot."""
+    return (*(suffix for notation in NOTATIONS.values() for suffix in notation.suffixes), *AUTOMATON_SUFFIXES)
 
 
 def read_grammar(path: Path) -> DocumentFile:
@@ -43,6 +44,11 @@ def read_grammar(path: Path) -> DocumentFile:
 def is_grammar(path: Path) -> bool:
     """Return whether a file has a name of a grammar."""
     return NOTATIONS.of_file(path.suffix.lower()) is not None
+
+
+def is_automaton(path: Path) -> bool:
+    """Return whether a file has a name of an automaton that another program wrote."""
+    return path.suffix.lower() in AUTOMATON_SUFFIXES
 
 
 def is_document(path: Path) -> bool:

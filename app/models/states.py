@@ -123,6 +123,10 @@ class StatesModel(QAbstractTableModel):
         self._tokens = texts
         self._emit_changes(changed)
 
+    def token_text(self, key: tuple[int, int]) -> str:
+        """Return the tokens that take an edge; empty if they are unknown."""
+        return self._tokens.get(key, "")
+
     def _emit_changes(self, states: Collection[int]) -> None:
         """Emit `dataChanged` for some states; as one range if there are many."""
         rows = sorted(state for state in states if 0 <= state < self.rowCount())

@@ -23,13 +23,24 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
 from app.catalogue import ui_text
 from app.commands import command
-from app.document import SUFFIX, DocumentError, DocumentFile, Leftover, ModelPart, Saved, file, last_document
+from app.document import (
+    SUFFIX,
+    DocumentError,
+    DocumentFile,
+    GrammarPart,
+    Leftover,
+    ModelPart,
+    Saved,
+    file,
+    last_document,
+)
 from app.document.gallery import Example, examples
 from app.pasting import CopiedFailure, PastedRequest, intake_of, read_paste
 from app.session import Notification, Session
 from app.settings import BYTE_MODEL, FIRST_MODEL, Settings
 from app.storage import exists
 from app.theme.labels import plain_text
+from app.workers.requests.judge import AutomatonText, ReadAutomaton
 from engine.diagnosis.batch.entries import LINE_SUFFIXES
 from engine.diagnosis.private_texts import without_secrets
 
@@ -314,8 +325,17 @@ class Files(QObject):
                 self.open(Path(path))
 
     def open(self, path: Path) -> bool:
-        """Open a document, or a grammar as a new one; a failure is reported and changes nothing."""
+        """Open a document, or a grammar as a new one; a failure is reported and changes nothing.
+
+        Returns:
+            whether it is open, or, for an automaton of another program, being read.
+        """
         try:
+            if file.is_automaton(path):
+                request = ReadAutomaton(file.read_bytes(path, file.GRAMMAR_SIZE_LIMIT), path.name)
+                asked = self._session.worker_pool.judge.ask(request, self).then(partial(self._show_automaton, path))
+                asked.lost(lambda lost: self._session.notification_raised.emit(Notification("window", lost.why)))
+                return True
             if file.is_document(path):
                 removed = self._document.open(path)
             else:
@@ -337,6 +357,16 @@ class Files(QObject):
             self._session.notification_raised.emit(Notification("window", text, severity="warning"))
         self._settings.remember_file(path)
         return True
+
+    def _show_automaton(self, path: Path, found: AutomatonText) -> None:
+        """Show the grammar of an automaton as a new document."""
+        if found.error:
+            self._session.notification_raised.emit(Notification("window", found.error))
+            return
+        model = ModelPart(spec=self._session.decoding.spec or self._settings.preferences.model)
+        grammar = GrammarPart(found.notation, found.text)
+        self._document.replace(DocumentFile(title=path.stem, grammar=grammar, model=model))
+        self._settings.remember_file(path)
 
     def _taken_out(self, document: DocumentFile, intake: Intake) -> DocumentFile:
         """Return a document with the grammar and the settings of the request that its text is; others unchanged."""
@@ -377,7 +407,7 @@ class Files(QObject):
         """Open a file that was dropped on the window, instead of the document; dialogs read other kinds."""
         if path.is_dir() or path.suffix.lower() in LINE_SUFFIXES:
             self.log_wanted.emit((path,))
-        elif not file.is_grammar(path) and not file.is_document(path):
+        elif not (file.is_grammar(path) or file.is_automaton(path) or file.is_document(path)):
             self.intake_wanted.emit(path)
         elif self.may_leave():
             self.open(path)

@@ -17,6 +17,7 @@ from app.workers.loop import Handler, Job, handles
 from app.workers.protocol import sentence
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.judge import (
+    AutomatonText,
     ConvertAnswer,
     ConvertRequest,
     CoverAnswer,
@@ -29,6 +30,7 @@ from app.workers.requests.judge import (
     JudgeAnswer,
     JudgeRequest,
     ReadAnswer,
+    ReadAutomaton,
     ReadRequest,
     SuggestAnswer,
     SuggestRequest,
@@ -49,6 +51,7 @@ from engine.diagnosis.test_strings.values import Coverage, Suggestion, Suggestio
 from engine.diagnosis.verdicts.replay import replay_text
 from engine.diagnosis.verdicts.verdict import Verdict, VerdictOutcome
 from engine.export import NumberSpelling, close_objects, open_objects, to_gbnf, without_white_space
+from engine.export.automaton_files import NOTATION, AutomatonFileError, read_automaton_file
 from engine.export.conversion_preview import ConvertOptions
 from engine.export.conversion_preview import convert as convert_grammar
 from engine.grammar.options import CompileOptions
@@ -263,6 +266,14 @@ class StringTestHandler(Handler):
     @handles(ReadRequest)
     def _read(self, request: ReadRequest, job: Job) -> ReadAnswer:
         return read(request, job.cancel)
+
+    @handles(ReadAutomaton)
+    def _read_automaton(self, request: ReadAutomaton, job: Job) -> AutomatonText:
+        try:
+            with job.cancel.scope():
+                return AutomatonText(NOTATION, read_automaton_file(request.data, request.name))
+        except AutomatonFileError as error:
+            return AutomatonText(error=str(error))  # it begins with the name of the file
 
     @handles(IntakeRequest)
     def _take_in(self, request: IntakeRequest, _job: Job) -> IntakeAnswer:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import models
+from engine.automata import AUTOMATON_SUFFIXES
 from engine.cli.output import MisuseError, print_note
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.models import LogitSource
@@ -30,9 +31,27 @@ def read_grammar(arguments: argparse.Namespace) -> SourceText:
     if arguments.grammar is not None:
         return SourceText(arguments.grammar)
     name = arguments.grammar_file
+    if name.lower().endswith(AUTOMATON_SUFFIXES):
+        return _read_automaton(arguments, name)
     return SourceText(
         without_last_line_end(as_utf8(read_file(name, stdin=True), name)), "<stdin>" if name == STDIN else name
     )
+
+
+def _read_automaton(arguments: argparse.Namespace, name: str) -> SourceText:
+    """Read an automaton of JFLAP or Graphviz as a grammar.
+
+    Raises:
+        MisuseError: it cannot be read, or another notation is requested than what it becomes.
+    """
+    from engine.export import automaton_files  # start-up time: exports are imported by their own command alone
+
+    if arguments.notation != automaton_files.NOTATION:
+        raise MisuseError("cli.file.automaton_notation", name=name, notation=automaton_files.NOTATION)
+    try:
+        return SourceText(automaton_files.read_automaton_file(read_file(name), Path(name).name), name)
+    except automaton_files.AutomatonFileError as error:
+        raise MisuseError.of(error) from error
 
 
 def read_file(name: str, *, stdin: bool = False) -> bytes:

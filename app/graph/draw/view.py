@@ -316,6 +316,12 @@ class GraphView(QGraphicsView):
             return True
         return super().viewportEvent(event)
 
+    def show_card(self, text: str, state: int | None) -> None:
+        """Show a text as the tool tip of a state."""
+        position = None if state is None else self.position_of(state)
+        corner = self.viewport().rect().center() if position is None else position.toPoint()
+        QToolTip.showText(self.viewport().mapToGlobal(corner), plain_text(text), self.viewport())
+
     # --- parts -------------------------------------------------------------------------------------------------------
 
     def _go_to_home(self) -> None:

@@ -291,6 +291,10 @@ class Drawing:
 
     def details(self, state: int, *, is_live: bool) -> str:
         """Return one line about a state."""
+        return "  ·  ".join(self.facts(state, is_live=is_live))
+
+    def facts(self, state: int, *, is_live: bool) -> list[str]:
+        """Return what there is to say about a state: its name, what it is, what it reads, where it leads."""
         automaton = self.automaton
         parts = [ui_text(f"automaton.details.{automaton.shown_noun}", name=automaton.name(state))]
         if is_live:
@@ -303,7 +307,7 @@ class Drawing:
         if automaton.noun == "rule":
             called = ", ".join(automaton.name(target) for _, target in leaving)
             calls = ui_text("automaton.details.fragment.calls", rules=called)
-            return "  ·  ".join([*parts, calls if called else ui_text("automaton.details.fragment.no_calls")])
+            return [*parts, calls if called else ui_text("automaton.details.fragment.no_calls")]
         reads = excerpts(automaton.dfa.states[state].spans, automaton.source)
         if reads and automaton.has_precise_spans:
             has_text = automaton.source is not None
@@ -317,8 +321,7 @@ class Drawing:
             (" ".join(map(label_text, label.split("\n"))), name_of_state(target)) for label, target in leaving
         )
         listed = ", ".join(f"{label} → {target}".strip() for label, target in transitions)
-        parts.append(listed or ui_text("automaton.details.fragment.no_transitions"))
-        return "  ·  ".join(parts)
+        return [*parts, listed or ui_text("automaton.details.fragment.no_transitions")]
 
 
 def _states(number: int) -> str:

@@ -6,7 +6,7 @@ keys and the rows of the table with the selected state.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from enum import Enum, auto
 
@@ -339,6 +339,9 @@ class Navigation(QObject):
 class StateSelection(QObject):
     """Selects states by the pointer, the arrow keys and the table, and shows the details of one.
 
+    Attributes:
+        allowed_text: returns the number of tokens that are allowed at the live state, and their mass; empty if unknown.
+
     Signals:
         spans_hovered: the source spans of the hovered element; empty for none.
 
@@ -358,6 +361,7 @@ class StateSelection(QObject):
         super().__init__(navigation)
         self._navigation, self._view, self._scene, self._table = navigation, view, scene, table
         self._details = details
+        self.allowed_text: Callable[[], str] = lambda: ""
         view.edge_tip = self._tip_of_edge
         view.state_tip = self._tip_of_state
         navigation.selection_changed.connect(lambda: scene.set_chosen(navigation.chosen, navigation.ends))
@@ -423,13 +427,42 @@ class StateSelection(QObject):
         self.spans_hovered.emit(drawn.spans(target))
 
     def _tip_of_edge(self, key: EdgeKey) -> str:
-        """Return an edge's full label, which may be shortened in the drawing."""
-        return "" if self._navigation.drawn is None else self._navigation.drawn.label(key)
+        """Return the card of an edge: its full label, which may be shortened in the drawing, its tokens, its target."""
+        drawn, model = self._navigation.drawn, self._table.model()
+        if drawn is None:
+            return ""
+        tokens = model.token_text(key) if isinstance(model, StatesModel) else ""
+        counted = ui_text("automaton.card.tokens", tokens=tokens) if tokens else ""
+        target = ui_text("automaton.card.target", state=drawn.automaton.name(key[1])) if key[1] >= 0 else ""
+        return "\n".join(filter(None, (drawn.label(key), counted, target)))
 
     def _tip_of_state(self, state: int) -> str:
-        """Return how the masks of engines differ at a state."""
-        model = self._table.model()
-        return model.parted_text(state) if isinstance(model, StatesModel) else ""
+        """Return the card of a state: what it reads and allows, what is noted, and how the masks of engines differ."""
+        navigation, drawn, model = self._navigation, self._navigation.drawn, self._table.model()
+        if drawn is None or state >= len(drawn.automaton.dfa.states):
+            return ""
+        is_live = state in navigation.live
+        lines = drawn.facts(state, is_live=is_live)
+        if is_live and (allowed := self.allowed_text()):
+            lines.append(ui_text("automaton.card.allowed", tokens=allowed))
+        if isinstance(model, StatesModel):
+            lines += [model.note_text(state), model.parted_text(state)]
+        return "\n".join(filter(None, lines))
+
+    @property
+    def refusal(self) -> str:
+        """Return why there is nothing to describe."""
+        navigation = self._navigation
+        has_element = navigation.selected is not None or navigation.selected_edge is not None
+        return "" if has_element else ui_text("automaton.refusal.no_element")
+
+    @command("state.card", "Ctrl+M, F1", place=(1, 3), context="edge", refusal=lambda self: self.refusal)
+    def show_card(self) -> None:
+        """Show the card of the selected state or edge, and have it spoken."""
+        state, edge = self._navigation.selected, self._navigation.selected_edge
+        text = self._tip_of_state(state) if state is not None else "" if edge is None else self._tip_of_edge(edge)
+        self._view.show_card(text, edge[0] if state is None and edge is not None else state)
+        announce(self._view, text)
 
     def _select_neighbour(self, x: int, y: int) -> None:
         """Select the next state in a direction; the first key selects the live state."""

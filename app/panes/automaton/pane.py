@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import QByteArray, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAccessible
@@ -49,7 +50,7 @@ from app.panes.automaton.bars import (
 from app.panes.automaton.drawing import DRAWN_AT_MOST, DRAWN_WHOLE, Drawing
 from app.panes.automaton.legend import SymbolLegend
 from app.panes.automaton.levels import Level, Levels
-from app.panes.automaton.list_panel import ListPanel
+from app.panes.automaton.list_panel import ListPanel, ListRow
 from app.panes.automaton.marks import Marks
 from app.panes.automaton.navigation import Navigation, StateSelection, ViewChange
 from app.panes.automaton.schema_map import SchemaMapPage
@@ -116,8 +117,13 @@ class AutomatonPane(QWidget):
         self.schema_page: Lazy[SchemaMapPage] = Lazy(self._make_schema_page)
         self.model, self.tokens_model = StatesModel(self), TokenGroupsModel(self)
         self.table, self.tokens_table = states_table(self.model), token_table(self.tokens_model)
-        self.find_bar = FindBar(ui_text("automaton.find.name"), ui_text("automaton.find.hint"), has_long_results=True)
         self.stacks, self.lists = StackPanel(), ListPanel()
+        self.find_bar = FindBar(
+            ui_text("automaton.find.name"),
+            ui_text("automaton.find.hint"),
+            has_long_results=True,
+            on_down=self.lists.focus_list,
+        )
         self.stale_banner, self.size_banner, self.coverage_banner = Banner("warning"), Banner("hint"), Banner("hint")
         self.coverage_choice = CoverageChoice()
         self.coverage_banner.add_control(self.coverage_choice)
@@ -187,10 +193,13 @@ class AutomatonPane(QWidget):
         self.header.bytes_toggled.connect(navigation.set_draws_bytes)
         self.header.merge_toggled.connect(navigation.set_merges)
         self.spans_hovered = self.selection.spans_hovered
+        self.selection.allowed_text = self.token_watch.allowed_text
+        self.search.listed.connect(self._list_hits)
         self.search.state_found.connect(self.selection.go_to)
         self.notes.shown.connect(self._show_notes)
         for closed in (self.find_bar.closed, self.lists.closed):
             closed.connect(self._focus_page)
+        self.find_bar.closed.connect(self.lists.close_list)
         for button in (self.footer.stacks_button, self.footer.map_button):
             button.toggled.connect(self._show_panels)
         self.footer.find_button.clicked.connect(self.find_bar.open_bar)
@@ -704,6 +713,22 @@ class AutomatonPane(QWidget):
     def _set_shows_coverage(self, is_shown: bool) -> None:
         self.marks.shows_coverage = is_shown
         self._update_marks()
+
+    def _list_hits(self, title: str) -> None:
+        """List the results of the search, if there are several."""
+        hits = self.search.hits
+        if len(hits) < 2:
+            self.lists.close_list()
+            return
+        rows = [ListRow(hit.description, partial(self._show_hit, number)) for number, hit in enumerate(hits)]
+        self.lists.show_list(title, rows)
+
+    def _show_hit(self, number: int) -> None:
+        """Show a result of the search; the focus stays in the list."""
+        has_focus = self.lists.list.hasFocus()
+        self.search.show_hit(number)
+        if has_focus:
+            self.lists.list.setFocus()
 
     def _show_notes(self) -> None:
         """Show changed notes: a name may need another layout."""

@@ -74,7 +74,7 @@ class AutomatonPresenter(PanePresenter):
         for owner in (self.view, self.view.search, self.view.view):
             commands.add(owner)
         state_commands = StateCommands(self.view, context)
-        for handler in (PathLists(self.view), NoteCommands(self.view)):
+        for handler in (PathLists(self.view), NoteCommands(self.view), self.view.selection):
             commands.add(handler, self.view.navigation.selection_changed, self.view.notes.shown)
         state_commands.fill_menus()
         menu = QMenu(context.window)

@@ -55,6 +55,7 @@ class AutomatonSearch(QObject):
 
     Signals:
         state_found(int): the state of the current hit is drawn.
+        listed(str): there are other hits; a title for their list.
 
     Args:
         bar: the find bar.
@@ -64,6 +65,7 @@ class AutomatonSearch(QObject):
     """
 
     state_found = Signal(int)
+    listed = Signal(str)
 
     def __init__(self, bar: FindBar, navigation: Navigation, view: GraphView, scene: AutomatonScene) -> None:
         super().__init__(bar)
@@ -106,6 +108,12 @@ class AutomatonSearch(QObject):
         self._scene.set_highlighted(drawn)
         if self.hits and (first := self._number_of(self.hits[0])) in drawn:
             self._view.follow(first)
+        self.listed.emit(ui_text("automaton.lists.hits", count=len(self.hits), text=text))
+
+    def show_hit(self, number: int) -> None:
+        """Go to a hit."""
+        self._current = number - 1
+        self._step(1)
 
     def _show_result(self) -> None:
         """Show the first hit in the bar; Return goes to it."""

@@ -94,6 +94,15 @@ class TokenWatch:
         )
         return True
 
+    def allowed_text(self) -> str:
+        """Return the number of tokens that are allowed at the live state, and their mass; empty if unknown."""
+        found = self.first_bytes
+        if found is None:
+            return ""
+        masses = [mass for mass in found.masses or () if mass is not None]
+        is_known = bool(found.masses) and len(masses) == len(found.masses)
+        return token_count_text(sum(found.counts), sum(masses) if is_known else None)
+
     def badges(self, levels: Levels, view: ViewState, drawn: Drawing, live: frozenset[int]) -> dict[EdgeKey, str]:
         """Return the badges of the outgoing edges of the live states: the number of tokens, and their probability.
 

@@ -221,3 +221,31 @@ class IntakeAnswer:
     text: str = ""
     requests: int = 0
     error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAutomaton(WorkerRequest["AutomatonText"]):
+    """Read a file of an automaton that another program wrote.
+
+    Attributes:
+        data: the bytes of the file.
+        name: its name, whose suffix determines the format.
+    """
+
+    data: bytes
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AutomatonText:
+    """The grammar of an automaton, or the sentence that says why it has none.
+
+    Attributes:
+        notation: of the grammar.
+        text: the grammar.
+        error: a sentence; empty if it was read.
+    """
+
+    notation: str = ""
+    text: str = ""
+    error: str = ""
