@@ -42,7 +42,7 @@ class StatesModel(QAbstractTableModel):
         self._breakpoints: Mapping[int, bool] = {}
         self._parted: Mapping[int, str] = {}
         self._notes: Mapping[int, str] = {}
-        self._covered: frozenset[int] | None = None
+        self._covered: Mapping[int, int] | None = None
         self._tokens: Mapping[tuple[int, int], str] = {}
 
     def show_dfa(
@@ -111,8 +111,8 @@ class StatesModel(QAbstractTableModel):
         """Return what the user noted about a state; empty if nothing."""
         return self._notes.get(state, "")
 
-    def set_covered(self, states: frozenset[int] | None) -> None:
-        """Mark the states that are covered and those that are not; None to mark neither."""
+    def set_covered(self, states: Mapping[int, int] | None) -> None:
+        """Mark the states that are covered, with the least number of texts, and the others; None to mark neither."""
         if states != self._covered:
             self._covered = states
             self._emit_changes(range(self.rowCount()))
@@ -194,8 +194,9 @@ class StatesModel(QAbstractTableModel):
         if state in self._notes:
             marks.append(self._notes[state].replace("\n", " "))
         if self._covered is not None:
-            key = "covered" if state in self._covered else "not_covered"
-            marks.append(ui_text(f"automaton.states.mark.{key}"))
+            count = self._covered.get(state, 0)
+            key = "not_covered" if state not in self._covered else "texts" if count > 1 else "covered"
+            marks.append(ui_text(f"automaton.states.mark.{key}", **({"count": count} if count > 1 else {})))
         return " · ".join(marks)
 
     def _leads_to(self, state: int) -> str:

@@ -8,6 +8,7 @@ The worker process starts with the first test string, or when the pane is shown:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
@@ -151,7 +152,8 @@ class StringTestRuns(QObject):
         if self._drawn is None or not self._is_watched:
             return
         generated = outputs_of(self._decoding.view.trace, self._ignored)
-        request = CoverRequest(self._drawn.request, tuple(dict.fromkeys((*generated, *self._samples))))
+        counted = Counter((*generated, *self._samples))
+        request = CoverRequest(self._drawn.request, tuple(counted), tuple(counted.values()))
         if request != self._requested_outputs:
             self._requested_outputs = request
             self._cover(request)

@@ -6,6 +6,7 @@ nor a step. Results are kept as long as the grammar stays, so that another test 
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast
@@ -67,7 +68,7 @@ from engine.source import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_automata import RuleAutomata
@@ -149,9 +150,11 @@ class StringTestHandler(Handler):
                 uses = _followed(grammar, automata, part, job.cancel, is_whole=is_whole)
                 known[output] = uses, frozenset() if whole is None else passed(whole, part)
                 followed += len(part)
-        covered = coverage(automata, [uses for uses, _ in known.values()])
+        counts = dict(zip(request.outputs, request.counts, strict=False))
+        weights = [counts.get(output, 1) for output in known]
+        covered = coverage(automata, [uses for uses, _ in known.values()], weights)
         if whole is not None:
-            covered = replace(covered, whole=frozenset[tuple[int, int]]().union(*(way for _, way in known.values())))
+            covered = replace(covered, whole=_counted((way for _, way in known.values()), weights))
         return CoverAnswer(revision, _listed(covered), len(set(request.outputs)) - len(known))
 
     def _verdict(self, grammar: CompiledGrammar, text: str, cancel: CancelToken) -> Verdict:
@@ -182,8 +185,8 @@ class StringTestHandler(Handler):
         whole = self._dfa_of(grammar, cancel)
         if whole is None:
             return coverage(automata, uses)
-        edge_sets = (passed(whole, text) for text in texts if grammar.fullmatch(text))
-        return replace(coverage(automata, uses), whole=frozenset[tuple[int, int]]().union(*edge_sets))
+        edge_sets = [passed(whole, text) for text in texts if grammar.fullmatch(text)]
+        return replace(coverage(automata, uses), whole=_counted(edge_sets, [1] * len(edge_sets)))
 
     def _dfa_of(self, grammar: CompiledGrammar, cancel: CancelToken) -> ByteDfa | None:
         """Return the complete automaton of a grammar with rules, which the window may draw instead of them."""
@@ -298,6 +301,14 @@ def passed(dfa: ByteDfa, text: bytes) -> frozenset[tuple[int, int]]:
         found.add((state, after))
         state = after
     return frozenset(found)
+
+
+def _counted(edge_sets: Iterable[frozenset[tuple[int, int]]], counts: Iterable[int]) -> dict[tuple[int, int], int]:
+    """Return how many texts take each edge."""
+    found = Counter[tuple[int, int]]()
+    for edges, count in zip(edge_sets, counts, strict=True):
+        found.update(dict.fromkeys(edges, count))
+    return dict(found)
 
 
 def _followed(

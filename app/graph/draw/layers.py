@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Generic, NamedTuple, TypeVar
 
 from PySide6.QtCore import QElapsedTimer, QObject, QPointF, QRectF, Qt, QTimer
@@ -43,7 +44,9 @@ _REACH = 6.0
 _HALO = 4.5
 _DOT = 5.0  # the radius of a breakpoint
 _BAND = 7.0
-_COVERED = 11.0  # wider than the path of the match, so that both are visible where they overlap
+COVERED_WIDTHS = (3.0, 6.0, 9.0, 13.0, 18.0)
+"""The widths of the bands of covered edges: a fifth of the texts for each."""
+_COVERED = 9.0  # where the share is unknown
 _TILE, _LONG_TILE = 400.0, 1600.0
 _LINE = 1.2
 _MOST_AT_ONCE = 400  # edges; more are drawn in slices
@@ -210,6 +213,7 @@ class Highlights:
         candidate_path: the edges that a candidate would take, and `candidate_states` the states that it would reach.
         highlighted, highlighted_edges: the states and edges of the hovered element.
         covered, uncovered: the covered and the uncovered edges.
+        shares: the share of the texts that use a covered edge, where it is known.
         uncovered_states: the uncovered states.
         breakpoints, disabled_breakpoints: the states with an enabled and with a disabled breakpoint.
         parted: the states at which the masks of engines differ.
@@ -231,6 +235,7 @@ class Highlights:
     covered: frozenset[EdgeKey] = frozenset()
     uncovered: frozenset[EdgeKey] = frozenset()
     uncovered_states: frozenset[int] = frozenset()
+    shares: Mapping[EdgeKey, float] = field(default_factory=dict)
     breakpoints: frozenset[int] = frozenset()
     disabled_breakpoints: frozenset[int] = frozenset()
     parted: frozenset[int] = frozenset()
@@ -243,6 +248,13 @@ class Highlights:
     selected: int | None = None
 
 
+def covered_width(share: float | None) -> float:
+    """Return the width of the band of an edge that a share of the texts uses; None if it is unknown."""
+    if share is None:
+        return _COVERED
+    return COVERED_WIDTHS[min(max(ceil(share * len(COVERED_WIDTHS)), 1), len(COVERED_WIDTHS)) - 1]
+
+
 class HighlightLayer:
     """The highlight items of one scene."""
 
@@ -251,7 +263,8 @@ class HighlightLayer:
         self._is_many = False
         self._is_thin = False
         self.frames = layer(scene, 2)
-        self.covered, self.path, self.candidate_path = layer(scene, 7), layer(scene, 8), layer(scene, 9)
+        self.path, self.candidate_path = layer(scene, 8), layer(scene, 9)
+        self.covered = {width: layer(scene, 7) for width in COVERED_WIDTHS}
         self._uncovered_ground, self.uncovered, self.uncovered_states = (
             layer(scene, 10.2),
             layer(scene, 10.3),
@@ -274,7 +287,11 @@ class HighlightLayer:
         calls = placed.diagram.calls
         self.path.setPath(shapes.curves(placed.chains(highlights.path)))
         self.candidate_path.setPath(shapes.curves(placed.chains(highlights.candidate_path)))
-        self.covered.setPath(shapes.curves(placed.chains(highlights.covered)))
+        of_width: defaultdict[float, list[EdgeKey]] = defaultdict(list)
+        for key in highlights.covered:
+            of_width[covered_width(highlights.shares.get(key))].append(key)
+        for width, item in self.covered.items():
+            item.setPath(shapes.curves(placed.chains(of_width[width])))
         uncovered = shapes.curves(placed.chains(highlights.uncovered))
         for item in (self._uncovered_ground, self.uncovered):
             item.setPath(uncovered)
@@ -321,7 +338,8 @@ class HighlightLayer:
         live, background = (Role.DISABLED, Role.RAISED) if is_stale else (Role.LIVE, Role.LIVE_FILL)
         self.path.setPen(pen(live, _BAND, opacity=0.25))
         self.candidate_path.setPen(pen(Role.ACCENT, _BAND, Qt.PenStyle.CustomDashLine, 0.55))
-        self.covered.setPen(pen(Role.DISABLED if is_stale else Role.ALLOWED, _COVERED, opacity=0.35))
+        for width, item in self.covered.items():
+            item.setPen(pen(Role.DISABLED if is_stale else Role.ALLOWED, width, opacity=0.35))
         self._uncovered_ground.setPen(pen(Role.PANEL, 3.0))
         for item in (self.uncovered, self.uncovered_states):
             item.setPen(pen(Role.DISABLED if is_stale else Role.WARNING, 2.2, Qt.PenStyle.DotLine))

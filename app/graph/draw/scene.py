@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from PySide6.QtCore import QPointF, QRectF, Signal
 from PySide6.QtGui import QFontMetricsF
@@ -161,14 +162,26 @@ class AutomatonScene(QGraphicsScene):
         self._highlight(highlighted=self._drawn_states(states), highlighted_edges=self._drawn_edges(edges))
         self._show_marked_labels()
 
-    def set_covered(self, states: Collection[int] | None, edges: Collection[EdgeKey] = ()) -> None:
-        """Mark the covered states and edges, and the others; None to mark neither."""
+    def set_covered(
+        self,
+        states: Collection[int] | None,
+        edges: Collection[EdgeKey] = (),
+        shares: Mapping[EdgeKey, float] = MappingProxyType({}),
+    ) -> None:
+        """Mark the covered states and edges, and the others.
+
+        Args:
+            states: the covered states; None to mark neither.
+            edges: the covered edges.
+            shares: the share of the texts that use an edge, from 0 to 1: the width of its band.
+        """
         if states is None:
-            self._highlight(covered=frozenset(), uncovered=frozenset(), uncovered_states=frozenset())
+            self._highlight(covered=frozenset(), uncovered=frozenset(), uncovered_states=frozenset(), shares={})
             return
         own = frozenset(key for key in self._placed.curves if min(key) >= 0)  # not those that lead to stubs
         idle = frozenset(state for state in self._placed.boxes if state >= 0).difference(states)
-        self._highlight(covered=own & frozenset(edges), uncovered=own.difference(edges), uncovered_states=idle)
+        covered = own & frozenset(edges)
+        self._highlight(covered=covered, uncovered=own.difference(edges), uncovered_states=idle, shares=dict(shares))
 
     def set_breakpoints(self, states: Mapping[int, bool]) -> None:
         """Mark the states with a breakpoint; the value is whether it is enabled."""

@@ -47,6 +47,7 @@ class Marks:
         self.coverage: tuple[int, Coverage] | None = None
         self.is_generated = False
         self.shows_coverage = False
+        self._used: CoveredParts | None = None  # as it is shown
 
     def set_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
         """Store the breakpoints on states or rules; `show` marks them."""
@@ -104,12 +105,16 @@ class Marks:
         self._scene.set_parted(_on_nodes(here, drawn))
 
     def _show_coverage(self, used: CoveredParts | None, why_not: str) -> None:
-        self._model.set_covered(None if used is None else used.states)
+        self._used = used
         if used is None:
+            self._model.set_covered(None)
             self._scene.set_covered(None)
             self._banner.set_text(why_not)
             return
-        self._scene.set_covered(used.states, used.edges)
+        self._model.set_covered({state: used.texts_of(state) for state in used.states})
+        total_texts = self._texts
+        shares = {key: count / total_texts for key, count in used.edges.items()} if total_texts else {}
+        self._scene.set_covered(used.states, used.edges, shares)
         highlights = self._scene.highlights
         total = ui_text("common.count.edges", count=len(highlights.covered) + len(highlights.uncovered))
         self._banner.set_text(
@@ -117,16 +122,38 @@ class Marks:
                 "automaton.coverage.generated" if self.is_generated else "automaton.coverage.tests",
                 covered=len(highlights.covered),
                 total=total,
+                texts=ui_text("automaton.coverage.fragment.texts", count=total_texts),
             )
         )
+
+    @property
+    def _texts(self) -> int:
+        """Return the number of texts that use something."""
+        return 0 if self.coverage is None else self.coverage[1].followed
+
+    def edge_text(self, key: EdgeKey) -> str:
+        """Return how many texts use an edge; empty while no coverage is shown."""
+        if self._used is None:
+            return ""
+        texts = ui_text("automaton.coverage.fragment.texts", count=self._texts)
+        return ui_text("automaton.coverage.edge", count=self._used.edges.get(key, 0), texts=texts)
 
 
 @dataclass(frozen=True, slots=True)
 class CoveredParts:
-    """Covered states and edges of a drawing."""
+    """Covered states and edges of a drawing.
+
+    Attributes:
+        states: the covered states.
+        edges: the covered edges, and how many texts use each; at least so many for one that represents several.
+    """
 
     states: frozenset[int]
-    edges: frozenset[EdgeKey]
+    edges: Mapping[EdgeKey, int]
+
+    def texts_of(self, state: int) -> int:
+        """Return how many texts use a state, at least."""
+        return max((count for key, count in self.edges.items() if state in key), default=0)
 
 
 def covered_parts(levels: Levels, view: ViewState, coverage: Coverage, *, is_folded: bool) -> CoveredParts | str:
@@ -163,8 +190,10 @@ def _covered_calls(names: tuple[str, ...], coverage: Coverage) -> CoveredParts |
     if why_not:
         return why_not
     number = {name: at for at, name in enumerate(names)}
-    calls = ((row.key.rule, number[row.key.called]) for row in coverage.edges if row.covered and row.key.called)
-    return CoveredParts(frozenset(at for at, row in enumerate(coverage.rules) if row.covered), frozenset(calls))
+    calls = (
+        ((row.key.rule, number[row.key.called]), row.texts) for row in coverage.edges if row.covered and row.key.called
+    )
+    return CoveredParts(frozenset(at for at, row in enumerate(coverage.rules) if row.covered), _most(calls))
 
 
 def _covered_in_rules(
@@ -184,15 +213,16 @@ def _covered_in_rules(
     why_not = _reason_missing(names, coverage)
     if why_not:
         return why_not
-    of_rule: defaultdict[int, set[EdgeKey]] = defaultdict(set)
+    of_rule: defaultdict[int, list[tuple[EdgeKey, int]]] = defaultdict(list)
     for row in coverage.edges:
         if row.covered:
-            of_rule[row.key.rule].add((row.key.source, row.key.target))
-    edges: set[EdgeKey] = set()
+            of_rule[row.key.rule].append(((row.key.source, row.key.target), row.texts))
+    edges: dict[EdgeKey, int] = {}
     entered = {firsts[rule] for rule in folds if coverage.rules[rule].covered}
     for rule, fold in folds.items():
         first = firsts[rule]
-        edges.update((first + a, first + b) for a, b in _drawn_edges(of_rule[rule], fold))
+        drawn = _drawn_edges(_most(of_rule[rule]), fold)
+        edges.update(((first + a, first + b), count) for (a, b), count in drawn.items())
     return _parts(edges, entered)
 
 
@@ -207,18 +237,18 @@ def _covered_regions(regions: AutomatonRegions, coverage: Coverage) -> CoveredPa
     edges = _dfa_edges(coverage)
     if isinstance(edges, str):
         return edges
-    between = {(regions.of_state[a], regions.of_state[b]) for a, b in edges}
-    return CoveredParts(_parts(between).states, frozenset(key for key in between if key[0] != key[1]))
+    between = _most(((regions.of_state[a], regions.of_state[b]), count) for (a, b), count in edges.items())
+    return CoveredParts(_parts(between).states, {key: count for key, count in between.items() if key[0] != key[1]})
 
 
-def _dfa_edges(coverage: Coverage) -> frozenset[EdgeKey] | str:
+def _dfa_edges(coverage: Coverage) -> Mapping[EdgeKey, int] | str:
     if coverage.whole is not None:
         return coverage.whole
     if coverage.rules or not coverage.total_edges:
         return ui_text("automaton.coverage.waiting")
     if len(coverage.edges) < coverage.total_edges:
         return ui_text("automaton.coverage.too_many")
-    return frozenset((row.key.source, row.key.target) for row in coverage.edges if row.covered)
+    return _most(((row.key.source, row.key.target), row.texts) for row in coverage.edges if row.covered)
 
 
 def _reason_missing(names: tuple[str, ...], coverage: Coverage) -> str:
@@ -227,32 +257,41 @@ def _reason_missing(names: tuple[str, ...], coverage: Coverage) -> str:
     return ui_text("automaton.coverage.too_many") if len(coverage.edges) < coverage.total_edges else ""
 
 
-def _parts(edges: Iterable[EdgeKey], more: Iterable[int] = ()) -> CoveredParts:
-    found = frozenset(edges)
-    return CoveredParts(frozenset(more).union(*found), found)
+def _most(counts: Iterable[tuple[EdgeKey, int]]) -> dict[EdgeKey, int]:
+    """Return the largest count of each edge: as many texts use it, at least."""
+    found: dict[EdgeKey, int] = {}
+    for key, count in counts:
+        found[key] = max(count, found.get(key, 0))
+    return found
 
 
-def _drawn_edges(edges: Iterable[EdgeKey], fold: FoldedAutomaton | None) -> frozenset[EdgeKey]:
-    """Return the edges over characters and texts that edges over bytes make up; all edges without a fold."""
-    found = frozenset(edges)
+def _parts(edges: Mapping[EdgeKey, int], more: Iterable[int] = ()) -> CoveredParts:
+    return CoveredParts(frozenset(more).union(*edges), edges)
+
+
+def _drawn_edges(edges: Mapping[EdgeKey, int], fold: FoldedAutomaton | None) -> Mapping[EdgeKey, int]:
+    """Return the edges over characters and texts that edges over bytes make up; all edges without a fold.
+
+    The count of a path is that of its edge with the fewest texts, and that of an edge the largest of its paths.
+    """
     if fold is None:
-        return found
-    after: defaultdict[int, list[int]] = defaultdict(list)
-    for source, target in found:
-        after[source].append(target)
-    folded: set[EdgeKey] = set()
+        return edges
+    after: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    for (source, target), count in edges.items():
+        after[source].append((target, count))
+    folded: list[tuple[EdgeKey, int]] = []
     inner = fold.inner - fold.node_of.keys()
     for source in after.keys() - inner:
-        pending, seen = list(after[source]), set[int]()
+        pending, seen = list(after[source]), dict[int, int]()
         while pending:
-            state = pending.pop()
-            if state not in seen:
-                seen.add(state)
+            state, count = pending.pop()
+            if count > seen.get(state, 0):
+                seen[state] = count
                 if state in inner:
-                    pending += after[state]
+                    pending += ((following, min(count, here)) for following, here in after[state])
                 else:
-                    folded |= fold.path((source, state))
-    return frozenset(folded)
+                    folded += ((key, count) for key in fold.path((source, state)))
+    return _most(folded)
 
 
 def _on_nodes(marks: Mapping[int, Value], drawn: Drawing | None) -> dict[int, Value]:

@@ -136,6 +136,8 @@ class AutomatonPane(QWidget):
         self.selection = StateSelection(self.navigation, self.view, self.scene, self.table, self.footer.details)
         self.search = AutomatonSearch(self.find_bar, self.navigation, self.view, self.scene)
         self.marks = Marks(self.scene, self.model, self.coverage_banner)
+        tip_of_edge = self.view.edge_tip
+        self.view.edge_tip = lambda key: "\n".join(filter(None, (tip_of_edge(key), self.marks.edge_text(key))))
         self.token_watch = TokenWatch(self.tokens_wanted.emit)
         self.notes = StateNotes(self)
         self._answer: LayoutAnswer | None = None  # the layout of the current drawing

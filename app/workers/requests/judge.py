@@ -48,10 +48,17 @@ class JudgeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CoverRequest(WorkerRequest["CoverAnswer"]):
-    """Compute the coverage of a grammar by generated outputs, each as far as it is legal."""
+    """Compute the coverage of a grammar by generated outputs, each as far as it is legal.
+
+    Attributes:
+        compiled: the grammar.
+        outputs: the outputs, each once.
+        counts: how often each was generated; once by default.
+    """
 
     compiled: CompileRequest
     outputs: tuple[bytes, ...]
+    counts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ text.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -96,32 +96,43 @@ def uses_of(
     return GrammarUses(frozenset(rules), frozenset(edges))
 
 
-def coverage(automata: RuleAutomata, uses: Iterable[GrammarUses]) -> Coverage:
-    """Return what several texts use together."""
+def coverage(automata: RuleAutomata, uses: Iterable[GrammarUses], counts: Iterable[int] | None = None) -> Coverage:
+    """Return what several texts use together.
+
+    Args:
+        automata: the grammar.
+        uses: what each text uses.
+        counts: how often there is each text; once by default.
+    """
     used = list(uses)
-    rules = frozenset[int]().union(*(one.rules or () for one in used))
-    edges = frozenset[EdgeKey]().union(*(one.edges or () for one in used))
+    weights = [1] * len(used) if counts is None else list(counts)
+    rules, edges = Counter[int](), Counter[EdgeKey]()
+    for one, weight in zip(used, weights, strict=True):
+        rules.update(dict.fromkeys(one.rules or (), weight))
+        edges.update(dict.fromkeys(one.edges or (), weight))
     has_names = any(rule.name for rule in automata.rules)
     rows = tuple(_edge_rows(automata, edges))
     return Coverage(
-        tuple(RuleRow(rule.name, rule.span, n in rules) for n, rule in enumerate(automata.rules) if has_names),
+        tuple(
+            RuleRow(rule.name, rule.span, n in rules, rules[n]) for n, rule in enumerate(automata.rules) if has_names
+        ),
         rows,
         len(rows),
         sum(row.covered for row in rows),
-        sum(1 for one in used if one.rules),
-        sum(1 for one in used if one.rules is None),
+        sum(weight for one, weight in zip(used, weights, strict=True) if one.rules),
+        sum(weight for one, weight in zip(used, weights, strict=True) if one.rules is None),
     )
 
 
-def _edge_rows(automata: RuleAutomata, used: frozenset[EdgeKey]) -> Iterable[EdgeRow]:
+def _edge_rows(automata: RuleAutomata, used: Mapping[EdgeKey, int]) -> Iterable[EdgeRow]:
     """Yield every edge, rule by rule."""
     for number, rule in enumerate(automata.rules):
         for edge in rule.dfa.edges:
             key = EdgeKey(number, edge.source, edge.target)
-            yield EdgeRow(key, rule.name, edge.ranges, min(edge.spans, default=None), key in used)
+            yield EdgeRow(key, rule.name, edge.ranges, min(edge.spans, default=None), key in used, used.get(key, 0))
         for call in rule.calls:
             key = EdgeKey(number, call.source, call.target, call.rule)
-            yield EdgeRow(key, rule.name, (), min(call.spans, default=None), key in used)
+            yield EdgeRow(key, rule.name, (), min(call.spans, default=None), key in used, used.get(key, 0))
 
 
 class _Chart:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -20,11 +21,12 @@ class EdgeKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """A rule in a list: its name, its span, and whether a text uses it."""
+    """A rule in a list: its name, its span, whether a text uses it, and how many do."""
 
     name: str
     span: Span
     covered: bool
+    texts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class EdgeRow:
         ranges: the bytes that it reads; empty for a call.
         span: its source span; None if it has none.
         covered: whether a text uses it.
+        texts: how many texts use it.
     """
 
     key: EdgeKey
@@ -44,6 +47,7 @@ class EdgeRow:
     ranges: tuple[tuple[int, int], ...]
     span: Span | None
     covered: bool
+    texts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,8 @@ class Coverage:
         total_edges, covered_edges: the number of edges, and how many of them a text uses.
         followed: how many texts use something.
         left_out: how many texts were left out because they have too many derivations.
-        whole: the transitions of the grammar's complete automaton that the texts take, source and target of each byte;
-            None if it would equal the rules, or there is no complete automaton.
+        whole: the transitions of the grammar's complete automaton that the texts take, source and target of each byte,
+            with the number of the texts; None if it would equal the rules, or there is no complete automaton.
         reason: why there is no coverage; else empty.
     """
 
@@ -68,7 +72,7 @@ class Coverage:
     covered_edges: int = 0
     followed: int = 0
     left_out: int = 0
-    whole: frozenset[tuple[int, int]] | None = None
+    whole: Mapping[tuple[int, int], int] | None = None
     reason: str = ""
 
     @property

@@ -125,13 +125,12 @@ def test_the_user_chooses_which_of_them_is_marked(desk):
     open_with(desk, "regex", "ab|cd", "ab")
     pane, action = desk.panes.automaton, desk.window.commands["automaton.coverage_generated"]
     desk.qtbot.mouseClick(pane.footer.coverage_button, LEFT)
-    desk.wait(lambda: pane.coverage_banner.text() == ui_text("automaton.coverage.tests", covered=2, total="4 edges"))
+    fields = {"total": "4 edges", "texts": ui_text("automaton.coverage.fragment.texts", count=1)}
+    desk.wait(lambda: pane.coverage_banner.text() == ui_text("automaton.coverage.tests", covered=2, **fields))
     of_tests = pane.scene.highlights.covered
     step(desk, "c")
     desk.qtbot.mouseClick(pane.coverage_choice.generated_button, LEFT)
-    desk.wait(
-        lambda: pane.coverage_banner.text() == ui_text("automaton.coverage.generated", covered=1, total="4 edges")
-    )
+    desk.wait(lambda: pane.coverage_banner.text() == ui_text("automaton.coverage.generated", covered=1, **fields))
     assert not pane.scene.highlights.covered & of_tests
     assert action.isChecked()
     desk.window.commands["view.tests"].trigger()

@@ -176,8 +176,8 @@ def test_what_texts_use_of_a_whole_automaton_is_told_beside_its_rules(handler):
     request = compiled("gbnf")
     answer = judge(handler, request, ("x12", "y", "x"), (0, 2))
     dfa = compile_grammar("gbnf", GRAMMARS["gbnf"]).materialise(100)
-    assert answer.coverage.whole == passed(dfa, b"x12")  # "x" is no whole text
-    assert cover(handler, request, b"y", b"x").coverage.whole == passed(dfa, b"y") | passed(dfa, b"x")
+    assert answer.coverage.whole == dict.fromkeys(passed(dfa, b"x12"), 1)  # "x" is no whole text
+    assert set(cover(handler, request, b"y", b"x").coverage.whole) == passed(dfa, b"y") | passed(dfa, b"x")
     assert judge(handler, compiled("regex"), ("y",)).coverage.whole is None  # its edges tell it
     recursive = compiled("gbnf", 'root ::= "(" root ")" | "a"')
     assert judge(handler, recursive, ("a",)).coverage.whole is None

@@ -8,10 +8,12 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.catalogue import ui_text
+from app.graph.draw.layers import COVERED_WIDTHS, covered_width
 from app.graph.layout.methods import lay_out
 from app.graph.match.folding import fold_characters
 from app.graph.match.regions import regions_of
 from app.graph.match.rules import rule_charts
+from app.models.states import MARKS
 from app.panes.automaton.levels import Level
 from app.panes.automaton.pane import AutomatonPane
 from app.panes.automaton.view_state import ViewState
@@ -80,7 +82,8 @@ def test_nothing_is_told_until_it_is_asked_for(pane, qtbot):
     assert pane.scene.highlights.uncovered_states == {state for _, state in passed(dfa, "cd")} - {
         state for _, state in passed(dfa, "ab")
     }
-    assert pane.coverage_banner.text() == ui_text("automaton.coverage.tests", covered=2, total="4 edges")
+    one = ui_text("automaton.coverage.fragment.texts", count=1)
+    assert pane.coverage_banner.text() == ui_text("automaton.coverage.tests", covered=2, total="4 edges", texts=one)
     assert not pane.scene.highlight_layer.uncovered.path().isEmpty()
     press(pane, qtbot)
     assert not pane.scene.highlights.covered
@@ -173,3 +176,20 @@ def test_another_grammar_waits_for_its_own_verdicts(pane, qtbot):
     assert pane.scene.highlights.covered == passed(dfa, "cde")
     pane.clear()
     assert not pane.coverage_banner.isVisible()
+
+
+def test_a_band_is_wider_for_more_of_the_texts_and_the_tip_counts_them(pane, qtbot):
+    dfa = show_regex(pane, "a[bc]|d", "ab", "ac", "ab", "d")
+    press(pane, qtbot)
+    shares = pane.scene.highlights.shares
+    start, after = dfa.start, dfa.step(dfa.start, ord("a"))
+    end = dfa.step(after, ord("b"))
+    assert (shares[start, after], shares[after, end], shares[start, end]) == (0.75, 0.75, 0.25)
+    assert covered_width(0.75) > covered_width(0.25) > 0
+    assert [covered_width(share) for share in (0.001, 1.0)] == [COVERED_WIDTHS[0], COVERED_WIDTHS[-1]]
+    texts = ui_text("automaton.coverage.fragment.texts", count=4)
+    assert ui_text("automaton.coverage.edge", count=3, texts=texts) in pane.view.edge_tip((start, after))
+    assert ui_text("automaton.states.mark.texts", count=3) in pane.model.index(after, MARKS).data()
+    press(pane, qtbot)
+    assert not pane.scene.highlights.shares
+    assert texts not in pane.view.edge_tip((start, after))
