@@ -161,11 +161,10 @@ def sample_many(  # noqa: PLR0913 - those of `generate`, and the seeds
     for seed in seeds:
         session.restart()
         session.set_sampler(replace(sampler, seed=seed))
-        with running(session):
-            while (finish := session.finish) is None:
-                fast_forward.advance(session)
-                if cancel is not None:
-                    cancel.check()
+        while (finish := session.finish) is None:
+            fast_forward.advance(session)
+            if cancel is not None:
+                cancel.check()
         yield SampleOutcome(
             seed=seed,
             text=session.text,

@@ -26,13 +26,15 @@ def running(session: DecodeSession) -> Iterator[None]:
 
 
 def expect_run(session: DecodeSession, most: int) -> None:
-    """Let the source of a session compute ahead.
+    """Let the source of a session compute ahead, if the most probable tokens are taken.
+
+    A draw is another token too often: along runs that were drawn, closing the streams took as long as they gained.
 
     Args:
         session: the session, at the position from which it runs.
         most: no more tokens than these follow.
     """
-    if not isinstance(session.model, ComputesAhead):
+    if not isinstance(session.model, ComputesAhead) or not session.sampler.is_greedy:
         return
     begin, depth = len(session.prompt_ids), len(session.steps)
     form, grammar = _grammar_of(session) if depth <= MOST_REPEATED else (None, "")

@@ -385,6 +385,11 @@ def test_a_model_computes_ahead_in_a_run_until_it_ends_or_something_else_is_aske
     worker(grammar("[ab]{3}"))
     worker.models[-1].expect = expected.append
     worker(StepOnce(in_run=True))
+    assert not expected, "draws are another token too often"
+    worker(Back())
+    worker(SetSampler(SamplerSettings(temperature=0.0)))
+    expected.clear()
+    worker(StepOnce(in_run=True))
     worker(Lookup("a"))
     worker(StepOnce(in_run=True))
     assert [(run.begin, run.end, run.form) for run in expected] == [(1, 33, "grammar"), (1, 34, "grammar")]

@@ -359,7 +359,13 @@ def test_a_schema_and_the_rules_of_a_regex_go_with_the_request(double):
         ("a", "json_schema", '{"type": "integer"}', "json_schema"),
         ("b", "regex", "[0-9]+", "grammar"),
     ):
-        generate(compile_grammar(notation, text), source, prompt=prompt, max_tokens=3)
+        generate(
+            compile_grammar(notation, text),
+            source,
+            prompt=prompt,
+            sampler=SamplerSettings(temperature=0.0),
+            max_tokens=3,
+        )
         streams = [one.body for one in double.requests if one.body and one.body.get("stream")]
         assert streams[-1][field]
 
