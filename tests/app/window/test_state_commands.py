@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 
 from app.catalogue import ui_text
 
@@ -137,3 +137,33 @@ def test_texts_of_rules_are_texts_of_the_grammar(desk):
     pane.selection.select(0)
     if pane.navigation.selected_state == ("root", -1):
         assert commands["state.run_here"].toolTip() == ui_text("automaton.refusal.rule")
+
+
+def test_results_of_a_search_are_a_list_and_cards_describe_states_and_edges(desk):
+    pane = show_states(desk, "(March|April|May) [0-9]{1,2}")
+    pane.search.open()
+    desk.qtbot.keyClicks(pane.find_bar.field, "r")
+    assert len(pane.lists.texts) == len(pane.search.hits) > 1
+    desk.qtbot.keyClick(pane.find_bar.field, Qt.Key.Key_Down)
+    assert pane.lists.list.hasFocus()
+    desk.qtbot.keyClick(pane.lists.list, Qt.Key.Key_Down)
+    desk.wait(lambda: pane.navigation.selected is not None)
+    assert pane.lists.list.hasFocus()
+    pane.find_bar.field.setFocus()
+    desk.qtbot.keyClick(pane.find_bar.field, Qt.Key.Key_Escape)
+    assert not pane.find_bar.isVisible()
+    assert not pane.lists.isVisible()
+    for text in ("pril", "0-9"):
+        pane.search.open()
+        pane.find_bar.field.setText(text)
+        assert pane.search.hits, text
+    desk.wait(lambda: len(pane.navigation.live) == 1)
+    (live,) = pane.navigation.live
+    pane.selection.select(live)
+    card = pane.view.state_tip(live)
+    assert ui_text("automaton.states.mark.here") in card
+    assert ui_text("automaton.card.allowed", tokens=pane.token_watch.allowed_text()) in card
+    desk.window.commands["state.card"].trigger()
+    desk.wait(lambda: QToolTip.text() != "")
+    key = next(key for key in pane.scene.positioned.curves if key[0] == live)
+    assert ui_text("automaton.card.target", state=pane.navigation.automaton.name(key[1])) in pane.view.edge_tip(key)
