@@ -461,7 +461,8 @@ class AutomatonScene(QGraphicsScene):
         if node in self._highlights.live:
             return LabelColours(theme.colour(Role.LIVE), bold=True)
         is_quiet = node < 0 or self._text_of(node).isdecimal()  # a digit on an edge must not be taken for a state
-        return LabelColours(theme.colour(Role.MUTED if is_quiet else Role.TEXT), quiet=is_quiet and node >= 0)
+        is_muted = is_quiet and not any(node in states for states in self._highlights.coloured.values())
+        return LabelColours(theme.colour(Role.MUTED if is_muted else Role.TEXT), quiet=is_quiet and node >= 0)
 
     def _title_style(self, number: int) -> LabelColours:
         if self._stale:

@@ -105,9 +105,10 @@ class PathLists(QObject):
         copy = ListAction(ui_text("automaton.lists.copy.label"), ui_text("automaton.lists.copy.tip"), self._copy)
         self._pane.lists.show_list("", (), (copy,))
         self._paths, self._found, self._ends = simple_paths(between, source, target), [], (source, target)
-        self._show(between, self._ends)
         self._continue()
         self._pane.lists.list.setFocus()
+        self._pane.lists.list.setCurrentRow(-1)  # Qt makes the first row of a list with the focus the current one
+        self._show(between, self._ends)
 
     def _selected(self) -> tuple[int, Automaton, bool]:
         """Return the selected state, its automaton, and whether characters are drawn."""
