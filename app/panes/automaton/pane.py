@@ -586,10 +586,11 @@ class AutomatonPane(QWidget):
         self._update_note()
 
     def _update_size_banner(self) -> None:
-        """Show why less is drawn, or more simply, than the user may expect."""
+        """Show why less is drawn, or more simply, than the user may expect; nothing beside the map of a schema."""
         levels = self.navigation.levels
         has_map = levels is not None and levels.level(self.navigation.view) is not Level.PART
-        self.size_banner.set_text(" ".join(filter(None, ["" if has_map else self._too_large, self._why_simpler()])))
+        reasons = () if self._shows_schema_page else ("" if has_map else self._too_large, self._why_simpler())
+        self.size_banner.set_text(" ".join(filter(None, reasons)))
 
     def _why_simpler(self) -> str:
         """Return which layout is shown instead of the chosen one; an empty text if that is shown."""
@@ -768,7 +769,12 @@ class AutomatonPane(QWidget):
         self._show_panels()
         self.footer.show_zoom_buttons(page is self.view)
         self.footer.find_button.setVisible(page is not self.schema_page.built)
+        self._update_size_banner()
         self.selection.show_details()
+
+    @property
+    def _shows_schema_page(self) -> bool:
+        return self._pages.currentWidget() is self.schema_page.built
 
     def _show_schema_page(self, found: SchemaMap) -> SchemaMapPage:
         """Bring the page of the map up to date: while it is hidden, it is not."""

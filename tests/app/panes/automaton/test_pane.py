@@ -149,7 +149,7 @@ def test_pointing_at_a_label_tells_the_spans_of_its_edge(
     qtbot.mouseMove(pane.view.viewport(), pane.view.mapFromScene(QPointF(*label)))
     assert told == [(Span(0, 5),)]
     assert pane.view.scene().highlights.highlighted_edges == {(0, 1)}
-    assert pane.view.edge_tip((0, 1)) == "[A-Z]"
+    assert pane.view.edge_tip((0, 1)).split("\n")[0] == "[A-Z]"
 
 
 def test_a_place_in_the_text_lights_its_states_and_edges(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
@@ -296,7 +296,7 @@ def test_bytes_within_characters_are_folded_until_they_matter(
         pane.header.counts.setFixedWidth(metrics.horizontalAdvance(shorter) + 1)
         qtbot.waitUntil(lambda shorter=shorter: pane.header.counts.shown_text == shorter)
         assert pane.header.counts.toolTip() == pane.header.counts.text()
-    assert pane.view.edge_tip((0, 2)) == "[a é]"
+    assert pane.view.edge_tip((0, 2)).split("\n")[0] == "[a é]"
     pane.set_live([1])  # the match stands within é
     assert drawn_states(pane) == 3
     pane.set_live([2])
