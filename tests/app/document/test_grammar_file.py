@@ -26,7 +26,7 @@ def test_the_name_tells_the_notation(tmp_path, name, data, grammar):
 @pytest.mark.parametrize(
     ("name", "data", "key", "fields"),
     [
-        ("a.pdf", b"", "documents.file.unknown_kind", {"suffixes": ".turnstile, .regex, .re, .txt, .gbnf, .json"}),
+        ("a.pdf", b"", "documents.file.unknown_kind", {"suffixes": ".turnstile, .regex, .re, .txt, .gbnf, .json, .jff, .dot, .gv"}),
         ("a.gbnf", b"\xff", "documents.file.not_text", {"byte": 0}),
         (
             "a.regex",
