@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from keyring.backend import KeyringBackend
+from keyring.compat import properties
+from keyring.core import init_backend
 from keyring.errors import PasswordDeleteError
 from keyring.util import platform_
 
@@ -19,21 +21,33 @@ def kept_file() -> Path:
     return Path(platform_.config_root()) / "kept.json"
 
 
+def write(kept: dict[str, str]) -> None:
+    """Replace the file, whichever process reads it at that moment."""
+    new = kept_file().with_suffix(".new")
+    new.write_text(json.dumps(kept))
+    new.replace(kept_file())
+
+
 class FileKeyring(KeyringBackend):
-    priority = 1
+    @properties.classproperty
+    def priority(self) -> float:
+        """What `keyring` chooses by; it must not choose this one where no test configured it."""
+        if not kept_file().exists():
+            raise RuntimeError
+        return 1
 
     def get_password(self, service: str, username: str) -> str | None:
         found: str | None = self._kept().get(f"{service} {username}")
         return found
 
     def set_password(self, service: str, username: str, password: str) -> None:
-        kept_file().write_text(json.dumps({**self._kept(), f"{service} {username}": password}))
+        write({**self._kept(), f"{service} {username}": password})
 
     def delete_password(self, service: str, username: str) -> None:
         kept = self._kept()
         if kept.pop(f"{service} {username}", None) is None:
             raise PasswordDeleteError
-        kept_file().write_text(json.dumps(kept))
+        write(kept)
 
     @staticmethod
     def _kept() -> dict[str, str]:
@@ -49,7 +63,8 @@ def configured() -> Iterator[Path]:
     configuration = folder / "keyringrc.cfg"
     place = f"default-keyring=file_keyring.FileKeyring\nkeyring-path={Path(__file__).parent}"
     configuration.write_text(f"[backend]\n{place}\n")
-    kept_file().write_text("{}")
+    write({})
     yield kept_file()
     configuration.unlink()
     kept_file().unlink()
+    init_backend()  # this process may have read the configuration, too

@@ -23,10 +23,18 @@ def test_the_name_tells_the_notation(tmp_path, name, data, grammar):
     assert document_file.read_grammar(path) == DocumentFile(title=name[0], grammar=grammar)
 
 
+SUFFIXES = ".turnstile, .regex, .re, .txt, .gbnf, .json, .jff, .dot, .gv"
+
+
 @pytest.mark.parametrize(
     ("name", "data", "key", "fields"),
     [
-        ("a.pdf", b"", "documents.file.unknown_kind", {"suffixes": ".turnstile, .regex, .re, .txt, .gbnf, .json, .jff, .dot, .gv"}),
+        (
+            "a.pdf",
+            b"",
+            "documents.file.unknown_kind",
+            {"suffixes": SUFFIXES},
+        ),
         ("a.gbnf", b"\xff", "documents.file.not_text", {"byte": 0}),
         (
             "a.regex",

@@ -70,7 +70,7 @@ def test_breakpoints_and_coverage_are_marked_and_taken_back(qtbot: QtBot) -> Non
     assert changed == [(0, 0), (2, 2)]
     model.set_breakpoints({2: True})
     assert changed[2:] == [(0, 0), (2, 2)]
-    model.set_covered(frozenset({0}))
+    model.set_covered({0: 1})
     uncovered = mark("not_covered")
     assert marks(model) == [mark("covered"), uncovered, f"{mark('breakpoint')} · {uncovered}"]
     model.set_covered(None)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 
 from app.document import GrammarPart
 
-LARGE = r"[A-Z]{3}: [0-9]{0,120}\n"
+LARGE = r"[ab]*a[ab]{6}"
 OTHER = r"(x|y)[0-9]{0,90}\n"
 CONTROL = Qt.KeyboardModifier.ControlModifier
 

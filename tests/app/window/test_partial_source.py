@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import re
 
+import pytest
 from catalogue_texts import shows
 from model_doubles import LETTERS
 from PySide6.QtCore import Qt
@@ -37,7 +39,10 @@ def test_a_step_that_cannot_be_drawn_is_refused_and_a_click_takes_a_token(desk):
     desk.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=box.center())
     desk.wait(lambda: desk.output == b"q")
     (step,) = (node.step for node in desk.session.decoding.view.trace.nodes)
-    assert (step.p, step.z) == (None, None)
+    assert step.p is None
+    allowed = sum(1 for token in LETTERS if re.fullmatch(rb"[a-z]{1,3}", token or b""))
+    # All are as probable as those that are known: no other mass is possible.
+    assert step.z == pytest.approx(allowed / size, rel=1e-5)
 
 
 def test_the_server_draws_and_the_step_says_so(desk):

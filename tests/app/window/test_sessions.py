@@ -266,7 +266,7 @@ def test_what_is_open_in_the_panes_stays_so(desk, reopened):
     assert panes.editor.pages.current is panes.editor.reference.built is not None
     assert dock_layout.bottom_is_open
     assert dock_layout.bottom.tabText(dock_layout.bottom.currentIndex()).startswith("Timeline")
-    assert panes.automaton.header.merge_button.isChecked()
+    assert not panes.automaton.header.merge_button.isChecked()
     assert panes.view("probabilities").isVisible()
 
 

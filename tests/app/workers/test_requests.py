@@ -8,6 +8,7 @@ import typing
 
 import pytest
 
+from app.graph.layout import railroad
 from app.workers import requests
 from app.workers.handlers import compile_handler, decode_handler, engines_handler, judge_handler, layout_handler
 from app.workers.loop import Handler, handles
@@ -20,7 +21,7 @@ from engine.source import CancelToken, InvariantError
 MODULES = [
     importlib.import_module(f"app.workers.requests.{one.name}") for one in pkgutil.iter_modules(requests.__path__)
 ]
-NAMES = {name: value for module in MODULES for name, value in vars(module).items()}
+NAMES = {name: value for module in (railroad, *MODULES) for name, value in vars(module).items()}
 REQUESTS = [
     one
     for module in MODULES
