@@ -2,7 +2,8 @@
 
 *Static* is everything that does not change from one step to the next. It consists of a few path items, each with some
 dozens of shapes that are near each other: Qt skips those outside of the view, and draws one path of many shapes faster
-than many items. Thousands of edges are drawn in slices, between which the window handles events.
+than many items. Thousands of edges are drawn in slices, between which the window handles events, and painted from a
+picture of the view.
 
 *Highlights* are paths above the static drawing, so that a step changes a dozen items and not two thousand. Every colour
 has a second cue: a live state has a thick outline and a halo, its outgoing edges are thicker, the path of the match is
@@ -22,14 +23,23 @@ Lines are as thick as the zoom makes them, but never thinner than at 100%: a fit
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import ceil
 from typing import Generic, NamedTuple, TypeVar
 
-from PySide6.QtCore import QElapsedTimer, QObject, QPointF, QRectF, Qt, QTimer
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainterPath, QPen
-from PySide6.QtWidgets import QGraphicsPathItem, QGraphicsRectItem, QGraphicsScene, QGraphicsSimpleTextItem
+from PySide6.QtCore import QElapsedTimer, QObject, QPoint, QPointF, QRect, QRectF, QSize, QSizeF, Qt, QTimer
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap, QTransform
+from PySide6.QtWidgets import (
+    QGraphicsItem,
+    QGraphicsPathItem,
+    QGraphicsRectItem,
+    QGraphicsScene,
+    QGraphicsSimpleTextItem,
+    QStyleOptionGraphicsItem,
+    QWidget,
+)
 
 from app import theme
 from app.graph.draw import shapes
@@ -47,7 +57,8 @@ _BAND = 7.0
 COVERED_WIDTHS = (3.0, 6.0, 9.0, 13.0, 18.0)
 """The widths of the bands of covered edges: a fifth of the texts for each."""
 _COVERED = 9.0  # where the share is unknown
-_TILE, _LONG_TILE = 400.0, 1600.0
+_TILE, _LONG_TILE, _PIECE_TILE = 400.0, 1600.0, 800.0
+_SAME_ZOOM, _MOST_SCALED = 1e-6, 0.5  # differences of the zoom between a picture and a frame
 _LINE = 1.2
 _MOST_AT_ONCE = 400  # edges; more are drawn in slices
 _SLICE_MS = 8
@@ -73,12 +84,14 @@ class StaticLayer(QObject):
         self._is_stale = False
         self._is_thin = False
         self.is_large = False
-        self._remaining_edges: Iterator[list[Chain]] = iter(())
+        self._remaining_work: Iterator[None] = iter(())
         self._slice_timer = QTimer(self, singleShot=True)
         self._slice_timer.timeout.connect(self._draw_more)
         self.lines: list[QGraphicsPathItem] = []
         self.heads: list[QGraphicsPathItem] = []
         self.bodies: list[QGraphicsPathItem] = []
+        self.pieces = PieceItem()
+        scene.addItem(self.pieces)
         self._stubs, self._frames = layer(scene, 30), layer(scene, 1)
 
     @property
@@ -91,6 +104,7 @@ class StaticLayer(QObject):
         for item in (*self.lines, *self.heads, *self.bodies):
             self._scene.removeItem(item)
         self.lines, self.heads, self.bodies = [], [], []
+        self.pieces.clear()
         self.is_large = len(placed.curves) > _MOST_AT_ONCE
         self._draw_bodies(placed)
         self._stubs.setPath(shapes.pills(box for node, box in placed.boxes.items() if node < 0))
@@ -103,7 +117,8 @@ class StaticLayer(QObject):
                 self._draw_edges(shapes.entry(border), shapes.entry_head(border))
         for tile in _tiles(placed.chains(diagram.calls & placed.curves.keys())):
             self._draw_edges(shapes.curves(tile), shapes.heads(tile), Qt.PenStyle.CustomDashLine)
-        self._remaining_edges = _tiles(chain for key, chain in placed.curves.items() if key not in diagram.calls)
+        chains = [chain for key, chain in placed.curves.items() if key not in diagram.calls]
+        self._remaining_work = self._draw_pieces(chains) if self.is_large else self._draw_curves(chains)
         self._draw_more(None if len(placed.curves) <= _MOST_AT_ONCE else _SLICE_MS)
 
     def finish(self) -> None:
@@ -118,6 +133,7 @@ class StaticLayer(QObject):
             item.setPen(self._line_pen(item.pen().style()))
         for item in self.heads:
             fill(item, line)
+        self.pieces.recolour(line)
         for item in self.bodies:
             item.setPen(_kept(pen(line if is_stale else Role.TEXT, 1.3), self._is_thin))
             item.setBrush(theme.colour(Role.RAISED))
@@ -131,7 +147,7 @@ class StaticLayer(QObject):
         if is_thin != self._is_thin:
             self._is_thin = is_thin
             for item in (*self.lines, *self.bodies, self._stubs, self._frames):
-                item.setPen(_kept(item.pen(), is_thin or (self.is_large and item in self.lines)))
+                item.setPen(_kept(item.pen(), is_thin))
 
     def _draw_bodies(self, placed: PositionedDiagram) -> None:
         tiles: defaultdict[Point, list[int]] = defaultdict(list)
@@ -145,12 +161,35 @@ class StaticLayer(QObject):
         """Draw edges until the time is up, and continue after pending events; without a budget, draw all of them."""
         clock = QElapsedTimer()
         clock.start()
-        for tile in self._remaining_edges:
-            self._draw_edges((shapes.polylines if self.is_large else shapes.curves)(tile), shapes.heads(tile))
+        for _ in self._remaining_work:
             if budget_ms is not None and clock.elapsed() >= budget_ms:
                 self._slice_timer.start()
                 return
         self._slice_timer.stop()
+
+    def _draw_curves(self, chains: Iterable[Chain]) -> Iterator[None]:
+        """Draw edges, some at each step."""
+        for tile in _tiles(chains):
+            self._draw_edges(shapes.curves(tile), shapes.heads(tile))
+            yield
+
+    def _draw_pieces(self, chains: Iterable[Chain]) -> Iterator[None]:
+        """Draw edges as straight pieces, some at each step; each piece in its own tile, so that few are painted."""
+        lines: defaultdict[tuple[float, float], list[list[Point]]] = defaultdict(list)
+        tips: defaultdict[tuple[float, float], list[Chain]] = defaultdict(list)
+        for chain in chains:
+            tile = None
+            for before, after in pairwise(shapes.straightened(chain)):
+                its_tile = (before[0] + after[0]) // (2 * _PIECE_TILE), (before[1] + after[1]) // (2 * _PIECE_TILE)
+                if its_tile != tile:
+                    tile = its_tile
+                    lines[tile].append([before])
+                lines[tile][-1].append(after)
+            tips[chain[-1][0] // _PIECE_TILE, chain[-1][1] // _PIECE_TILE].append(chain)
+            yield
+        for tile in sorted(lines.keys() | tips.keys()):
+            self.pieces.add(shapes.polylines(lines[tile]), shapes.heads(tips[tile]))
+            yield
 
     def _draw_edges(self, lines: QPainterPath, heads: QPainterPath, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> None:
         line, head = layer(self._scene, 10, lines), layer(self._scene, 10, heads)
@@ -160,14 +199,136 @@ class StaticLayer(QObject):
         self.heads.append(head)
 
     def _line_pen(self, style: Qt.PenStyle) -> QPen:
-        """Return the pen of lines; in a large drawing they are a pixel wide at every zoom, for speed."""
-        if not self.is_large:
-            return _kept(pen(self._line_role, _LINE, style), self._is_thin)
-        return _kept(pen(self._line_role, 1.0, style), True)
+        return _kept(pen(self._line_role, _LINE, style), self._is_thin)
 
     @property
     def _line_role(self) -> Role:
         return Role.BORDER if self._is_stale else Role.MUTED
+
+
+class PieceItem(QGraphicsItem):
+    """The lines of a large drawing as straight pieces, a pixel wide at every zoom, painted from a picture.
+
+    Thousands of lines cross a view, and painting them takes 10 to 20 ms. So they are painted into a picture as large as
+    the view, which later frames copy. While the view scrolls, the picture is scrolled; while it zooms, the picture is
+    scaled, and only what comes into view is painted, until the movement ends.
+
+    Attributes:
+        is_moving: whether a scaled picture is good enough.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setZValue(10)
+        self.is_moving = False
+        self._tiles: list[tuple[QRectF, QPainterPath, QPainterPath]] = []
+        self._extent = QRectF()
+        self._role = Role.MUTED
+        self._picture: QPixmap | None = None
+        self._transform = QTransform()  # of the picture
+        self._is_exact = False  # whether the picture was never scaled, and all of it is as smooth as `_is_smooth`
+        self._is_smooth = False
+
+    def clear(self) -> None:
+        """Remove all lines."""
+        self.prepareGeometryChange()
+        self._tiles, self._extent, self._picture = [], QRectF(), None
+
+    def add(self, lines: QPainterPath, heads: QPainterPath) -> None:
+        """Add the lines and the arrowheads of a part of the drawing."""
+        self.prepareGeometryChange()
+        rect = lines.controlPointRect().united(heads.controlPointRect()).adjusted(-1, -1, 1, 1)
+        self._tiles.append((rect, lines, heads))
+        self._extent = self._extent.united(rect)
+        self._picture = None
+
+    def recolour(self, role: Role) -> None:
+        """Draw the lines in another colour."""
+        self._role, self._picture = role, None
+        self.update()
+
+    def boundingRect(self) -> QRectF:
+        """Return the bounding rectangle of all lines."""
+        return self._extent
+
+    def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        """Copy the picture into a view; paint the lines themselves into an exported image."""
+        if widget is None:
+            self._paint_lines(painter, self._extent)
+            return
+        transform, is_smooth = painter.worldTransform(), painter.testRenderHint(QPainter.RenderHint.Antialiasing)
+        picture = self._picture
+        if picture is None or picture.deviceIndependentSize().toSize() != widget.size():
+            picture = None
+        elif transform != self._transform:
+            picture = self._moved(picture, transform, is_smooth=is_smooth)
+        elif not self.is_moving and not (self._is_exact and is_smooth == self._is_smooth):
+            picture = None
+        if picture is None:
+            picture = _empty_picture(widget.size(), widget.devicePixelRatioF())
+            self._paint_into(picture, transform, [QRect(QPoint(), widget.size())], is_smooth=is_smooth)
+            self._is_exact, self._is_smooth = True, is_smooth
+        self._picture, self._transform = picture, transform
+        painter.resetTransform()
+        painter.drawPixmap(0, 0, picture)
+        painter.setWorldTransform(transform)
+
+    def _moved(self, before: QPixmap, transform: QTransform, *, is_smooth: bool) -> QPixmap | None:
+        """Return the picture after a movement, made from the previous one; None if that differs too much."""
+        step = self._transform.inverted()[0] * transform
+        is_scaled = abs(step.m11() - 1) > _SAME_ZOOM
+        if is_scaled and not (self.is_moving and abs(step.m11() - 1) <= _MOST_SCALED):
+            return None
+        ratio, size = before.devicePixelRatio(), before.deviceIndependentSize().toSize()
+        if not is_scaled:
+            step = QTransform.fromTranslate(round(step.dx()), round(step.dy()))
+        is_whole = all((by * ratio).is_integer() for by in (step.dx(), step.dy()))
+        self._is_exact = self._is_exact and not is_scaled and is_whole and is_smooth == self._is_smooth
+        picture = _empty_picture(size, ratio)
+        painter = QPainter(picture)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, is_scaled)
+        painter.setTransform(step)
+        painter.drawPixmap(0, 0, before)
+        painter.end()
+        view = QRect(QPoint(), size)
+        kept = step.mapRect(QRectF(view)).toRect()
+        if is_scaled:
+            kept.adjust(1, 1, -1, -1)  # its border is mixed with what is outside
+        kept &= view
+        sides = (
+            QRect(view.topLeft(), QPoint(view.right(), kept.top() - 1)),
+            QRect(QPoint(view.left(), kept.top()), QPoint(kept.left() - 1, kept.bottom())),
+            QRect(QPoint(kept.right() + 1, kept.top()), QPoint(view.right(), kept.bottom())),
+            QRect(QPoint(view.left(), kept.bottom() + 1), view.bottomRight()),
+        )
+        self._paint_into(picture, transform, [side for side in sides if side.isValid()], is_smooth=is_smooth)
+        return picture
+
+    def _paint_into(self, picture: QPixmap, transform: QTransform, rects: Iterable[QRect], *, is_smooth: bool) -> None:
+        painter = QPainter(picture)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_smooth)
+        for rect in rects:
+            painter.resetTransform()
+            painter.setClipRect(rect)
+            painter.setTransform(transform)
+            self._paint_lines(painter, transform.inverted()[0].mapRect(QRectF(rect)))
+        painter.end()
+
+    def _paint_lines(self, painter: QPainter, rect: QRectF) -> None:
+        painter.setPen(_kept(pen(self._role, 1.0), True))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        tiles = [tile for tile in self._tiles if tile[0].intersects(rect)]
+        for _, lines, _ in tiles:
+            painter.drawPath(lines)
+        for _, _, heads in tiles:
+            painter.fillPath(heads, theme.colour(self._role))
+
+
+def _empty_picture(size: QSize, ratio: float) -> QPixmap:
+    picture = QPixmap((QSizeF(size) * ratio).toSize())
+    picture.setDevicePixelRatio(ratio)
+    picture.fill(Qt.GlobalColor.transparent)
+    return picture
 
 
 def _kept(pen_: QPen, is_kept: bool) -> QPen:
@@ -556,77 +717,112 @@ class NodeName(NamedTuple):
 
 
 class NameLayer:
-    """Names of the same size at every zoom: as many as do not cover one another, the first ones first."""
+    """Names of the same size at every zoom: as many as do not cover one another, the first ones first.
+
+    Items are kept while names are replaced by others at the next zoom: to create one costs more than to paint it.
+    """
 
     def __init__(self, scene: QGraphicsScene, z: float, style: Callable[[int | None], LabelColours]) -> None:
         self._scene, self._z = scene, z
         self._style_of = style
         self._names: Sequence[NodeName] = ()
-        self._items: list[QGraphicsRectItem] = []
-        self._zoom: float | None = None  # of the items
+        self._rects: list[tuple[str, QRectF]] = []  # the text of each name, shortened, and its rectangle around 0, 0
+        self._items: dict[int, QGraphicsRectItem] = {}  # by the position in `_names`
+        self._shown: list[int] = []
+        self._zoom: float | None = None  # of the shown names
 
     def replace(self, names: Sequence[NodeName]) -> None:
         """Replace all names; those that have room are shown at the next zoom."""
-        self.hide()
-        self._names = names
+        self._remove_items()
+        self._names, self._rects, self._shown, self._zoom = names, [], [], None
 
     def hide(self) -> None:
         """Show no names."""
-        for item in self._items:
-            self._scene.removeItem(item)
-        self._items, self._zoom = [], None
+        self._show_only([])
+        self._zoom = None
 
-    def repaint(self) -> None:
-        """Show the names in other colours."""
+    def repaint(self, states: Collection[int] | None = None) -> None:
+        """Update the style of the names of some nodes; all names after a change of the theme."""
+        if states is not None:
+            for number, item in self._items.items():
+                if self._names[number].state in states:
+                    self._style(item, self._names[number])
+            return
+        self._remove_items()
+        self._rects = []
         if self._zoom is not None:
-            zoom = self._zoom
-            self.hide()
+            zoom, self._zoom = self._zoom, None
             self.show(zoom)
 
     def show(self, zoom: float) -> None:
         """Show as many names as have room at a zoom."""
         if zoom == self._zoom:
             return
-        self.hide()
         self._zoom = zoom
-        metrics, taken = QFontMetricsF(name_font()), Rects()
-        for name in self._names:
-            if len(self._items) >= _MOST_NAMES:
+        taken = Rects()
+        shown: list[int] = []
+        for number, (name, (_, at)) in enumerate(zip(self._names, self._measured(), strict=True)):
+            if len(shown) >= _MOST_NAMES:
                 break
-            text = metrics.elidedText(name.text, Qt.TextElideMode.ElideRight, _WIDEST_NAME)
-            width, height = metrics.horizontalAdvance(text) + 4, metrics.height()
-            box = name.box
-            has_room = width <= box.width() * zoom + 2 and height <= box.height() * zoom + 2
-            at = QRectF(-width / 2, -height / 2, width, height)
-            if name.is_title:
-                at.moveTo(_TITLE_INSET, _TITLE_INSET / 2)
-            origin = box.topLeft() if name.is_title else box.center()
-            rect = around((origin.x() * zoom + at.center().x(), origin.y() * zoom + at.center().y()), (width, height))
-            if zoom < name.most and (has_room or not name.is_number) and taken.is_free(rect):
+            if zoom >= name.most:
+                continue
+            box, width, height = name.box, at.width(), at.height()
+            if name.is_number and not (width <= box.width() * zoom + 2 and height <= box.height() * zoom + 2):
+                continue
+            origin, middle = box.topLeft() if name.is_title else box.center(), at.center()
+            rect = around((origin.x() * zoom + middle.x(), origin.y() * zoom + middle.y()), (width, height))
+            if taken.is_free(rect):
                 taken.add(rect)
-                self._items.append(self._item(name, text, at))
+                shown.append(number)
+        self._show_only(shown)
 
     @property
     def texts(self) -> list[str]:
         """Return the shown names."""
-        return [
-            item.text()
-            for back in self._items
-            for item in back.childItems()
-            if isinstance(item, QGraphicsSimpleTextItem)
-        ]
+        return [self._measured()[number][0] for number in self._shown]
+
+    def _measured(self) -> list[tuple[str, QRectF]]:
+        if not self._rects:
+            metrics = QFontMetricsF(name_font())
+            for name in self._names:
+                text = metrics.elidedText(name.text, Qt.TextElideMode.ElideRight, _WIDEST_NAME)
+                width, height = metrics.horizontalAdvance(text) + 4, metrics.height()
+                rect = QRectF(-width / 2, -height / 2, width, height)
+                if name.is_title:
+                    rect.moveTo(_TITLE_INSET, _TITLE_INSET / 2)
+                self._rects.append((text, rect))
+        return self._rects
+
+    def _show_only(self, numbers: list[int]) -> None:
+        for number in set(self._shown).difference(numbers):
+            self._items[number].hide()
+        for number in numbers:
+            if number not in self._items:
+                self._items[number] = self._item(self._names[number], *self._measured()[number])
+            self._items[number].show()
+        self._shown = numbers
+
+    def _remove_items(self) -> None:
+        for item in self._items.values():
+            self._scene.removeItem(item)
+        self._items, self._shown = {}, []
 
     def _item(self, name: NodeName, text: str, rect: QRectF) -> QGraphicsRectItem:
-        style = self._style_of(name.state)
         background = QGraphicsRectItem(rect)
         background.setFlag(QGraphicsRectItem.GraphicsItemFlag.ItemIgnoresTransformations)
         background.setPen(Qt.PenStyle.NoPen)
-        background.setBrush(style.background if style.background is not None else Qt.BrushStyle.NoBrush)
         background.setPos(name.box.topLeft() if name.is_title else name.box.center())
         background.setZValue(self._z)
         line = QGraphicsSimpleTextItem(text, background)
         line.setFont(name_font())
-        line.setBrush(style.colour)
         line.setPos(rect.left() + 2, rect.top())
+        self._style(background, name)
         self._scene.addItem(background)
         return background
+
+    def _style(self, item: QGraphicsRectItem, name: NodeName) -> None:
+        style = self._style_of(name.state)
+        item.setBrush(style.background if style.background is not None else Qt.BrushStyle.NoBrush)
+        for line in item.childItems():
+            if isinstance(line, QGraphicsSimpleTextItem):
+                line.setBrush(style.colour)

@@ -145,8 +145,7 @@ class AutomatonScene(QGraphicsScene):
         self._highlight(live=live, text_starts=begun, next_edges=self._drawn_edges((*waiting, *texts)) | following)
         self.labels.repaint(before.next_edges ^ self._highlights.next_edges)
         self.numbers.repaint(before.live ^ self._highlights.live)
-        if before.live != self._highlights.live:
-            self.names.repaint()
+        self.names.repaint(before.live ^ self._highlights.live)
         self.titles.repaint()
 
     def set_path(self, edges: Collection[EdgeKey]) -> None:

@@ -40,29 +40,38 @@ def curves(chains: Iterable[Sequence[Point]]) -> QPainterPath:
     return path
 
 
-def polylines(chains: Iterable[Sequence[Point]]) -> QPainterPath:
-    """Return Bezier chains, each as a few straight pieces.
+def straightened(chain: Sequence[Point]) -> list[Point]:
+    """Return a Bezier chain as a few straight pieces that stop where the arrowhead begins: the points between them.
 
     Qt flattens a curve again in every frame, into more pieces than are visible: for thousands of curves, that is a
     third of the frame.
     """
-    path = QPainterPath()
-    for chain in chains:
-        x, y = chain[0]
-        path.moveTo(x, y)
-        dx, dy = direction_at_end(chain)
-        end = chain[-1][0] - dx * HEAD_LENGTH / 2, chain[-1][1] - dy * HEAD_LENGTH / 2
-        for index in range(1, len(chain), 3):
-            (x1, y1), (x2, y2) = chain[index], chain[index + 1]
-            x3, y3 = chain[index + 2] if index + 3 < len(chain) else end
-            if y == y1 == y2 == y3:  # level, as within a column
-                path.lineTo(x3, y3)
-                x, y = x3, y3
-                continue
+    x, y = chain[0]
+    points = [(x, y)]
+    dx, dy = direction_at_end(chain)
+    end = chain[-1][0] - dx * HEAD_LENGTH / 2, chain[-1][1] - dy * HEAD_LENGTH / 2
+    for index in range(1, len(chain), 3):
+        (x1, y1), (x2, y2) = chain[index], chain[index + 1]
+        x3, y3 = chain[index + 2] if index + 3 < len(chain) else end
+        if y == y1 == y2 == y3:  # level, as within a column
+            points.append((x3, y3))
+        else:
             is_long = abs(x3 - x) + abs(y3 - y) > _LONG
-            for a, b, c, d in _weights(_LONG_PIECES if is_long else _PIECES):
-                path.lineTo(a * x + b * x1 + c * x2 + d * x3, a * y + b * y1 + c * y2 + d * y3)
-            x, y = x3, y3
+            points += [
+                (a * x + b * x1 + c * x2 + d * x3, a * y + b * y1 + c * y2 + d * y3)
+                for a, b, c, d in _weights(_LONG_PIECES if is_long else _PIECES)
+            ]
+        x, y = x3, y3
+    return points
+
+
+def polylines(lines: Iterable[Sequence[Point]]) -> QPainterPath:
+    """Return straight pieces between points."""
+    path = QPainterPath()
+    for line in lines:
+        path.moveTo(*line[0])
+        for x, y in line[1:]:
+            path.lineTo(x, y)
     return path
 
 

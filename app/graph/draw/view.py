@@ -365,17 +365,17 @@ class GraphView(QGraphicsView):
         self.reveal()
 
     def _draw_fast(self) -> None:
-        """Switch antialiasing off while a large drawing moves: it doubles the time of a frame."""
-        is_sharp = self.zoom >= _SHARP_FROM_ZOOM or not self._drawing.static_layer.is_large
-        if is_sharp and self._drawing.static_layer.is_large:
-            is_sharp = False
+        """Draw a large drawing roughly while it moves: antialiasing doubles the time of a frame."""
+        is_large = self._drawing.static_layer.is_large
+        if is_large:
+            self._drawing.static_layer.pieces.is_moving = True
             self._sharpen_timer.start()
-        self.setRenderHint(QPainter.RenderHint.Antialiasing, is_sharp)
+        self.setRenderHint(QPainter.RenderHint.Antialiasing, not is_large)
 
     def _draw_sharply(self) -> None:
-        if self.zoom >= _SHARP_FROM_ZOOM:
-            self.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self.viewport().update()
+        self._drawing.static_layer.pieces.is_moving = False
+        self.setRenderHint(QPainter.RenderHint.Antialiasing, self.zoom >= _SHARP_FROM_ZOOM)
+        self.viewport().update()
 
     def _hover(self, position: QPoint) -> None:
         point = self.mapToScene(position)

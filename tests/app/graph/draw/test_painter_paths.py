@@ -19,7 +19,7 @@ def test_straight_pieces_follow_their_curves(curves: int, size: float, pieces: i
     drawn = random.Random(curves)
     for _ in range(20):
         one = chain(drawn, curves, size)
-        curve, line = shapes.curves([one]), shapes.polylines([one])
+        curve, line = shapes.curves([one]), shapes.polylines([shapes.straightened(one)])
         assert line.elementAt(0).x == pytest.approx(curve.elementAt(0).x)
         ends = curve.currentPosition(), line.currentPosition()
         assert (ends[0] - ends[1]).manhattanLength() < 1e-6

@@ -2,10 +2,12 @@
 
 import pytest
 from PySide6.QtCore import QRectF
+from PySide6.QtGui import QImage, QPainter
 
 from app import theme
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.view import GraphView
+from tests.app.graph.draw.test_scene import drawn
 
 HOME = QRectF(0, 0, 400, 300)
 
@@ -39,3 +41,51 @@ def test_scroll_bars_come_to_rest_where_the_scene_reaches_beyond_home(qtbot, qap
         view.resize(width, 300)
         qtbot.turns()
         assert view.resized < 10
+
+
+@pytest.fixture(scope="module")
+def large(qapp):
+    """A view of a drawing whose lines are painted from a picture, with all of them drawn."""
+    theme.apply(qapp, "light")
+    scene, _, _ = drawn(400)
+    scene.static_layer.finish()
+    assert scene.static_layer.is_large
+    view = GraphView(scene)
+    view.resize(300, 240)
+    view.show()
+    yield view
+    view.close()
+
+
+def seen(view: GraphView) -> QImage:
+    return view.grab().toImage()
+
+
+def fresh(view: GraphView) -> QImage:
+    """What a view shows at the same position that never moved."""
+    view.scene().static_layer.recolour(is_stale=False)
+    return seen(view)
+
+
+def test_lines_that_were_scrolled_are_those_that_are_painted_there(large, qtbot):
+    large.zoom_to_one()
+    for x, y in ((40, 10), (-25, 7), (0, 60)):
+        seen(large)
+        large.horizontalScrollBar().setValue(large.horizontalScrollBar().value() + x)
+        large.verticalScrollBar().setValue(large.verticalScrollBar().value() + y)
+        assert seen(large) == fresh(large)
+    qtbot.waitUntil(lambda: bool(large.renderHints() & QPainter.RenderHint.Antialiasing))
+    assert seen(large) == fresh(large)
+
+
+def test_lines_that_were_scaled_while_the_view_zoomed_are_sharp_after_it(large, qtbot):
+    large.zoom_to_one()
+    qtbot.waitUntil(lambda: bool(large.renderHints() & QPainter.RenderHint.Antialiasing))
+    seen(large)
+    large.zoom_out()
+    rough = seen(large)
+    assert rough != fresh(large)
+    large.zoom_in()
+    seen(large)
+    qtbot.waitUntil(lambda: bool(large.renderHints() & QPainter.RenderHint.Antialiasing))
+    assert seen(large) == fresh(large)
