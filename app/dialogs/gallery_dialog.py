@@ -88,7 +88,7 @@ class ExampleView(QWidget):
         self.tests.setUniformItemSizes(True)
         self.tests.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.tests.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self._highlighter = Highlighter(self.source.document(), plain_line)
+        self._highlighter = Highlighter(self.source, plain_line)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACE_S)
@@ -111,7 +111,6 @@ class ExampleView(QWidget):
         )
         self.description.setText(example.description)
         # Clear the text first, or the new colours would be applied to the old text.
-        self.source.setPlainText("")
         self._highlighter.set_lexer(NOTATIONS[example.notation].lex_line)
         self.source.setPlainText(example.source.rstrip("\n"))
         prompt = in_line(example.prompt.encode())

@@ -31,7 +31,7 @@ from app.display_text import unmarked
 from app.models.findings import Sign, kind_text, rank_of, sign_of
 from app.panes.editor import marks
 from app.panes.editor.folding import Folding, is_foldable, is_folded
-from app.panes.editor.highlighter import Highlighter, next_visible
+from app.panes.editor.highlighter import LONG_TEXT, Highlighter, next_visible
 from app.panes.editor.marks import named_at, paint_invisible, paint_sign
 from app.panes.editor.notation_history import NotationHistory
 from app.panes.editor.offsets import Offsets
@@ -49,7 +49,6 @@ _SIGN = 8
 _TEXT_SIZES = range(-4, 25)  # points, compared with the usual size
 _WHEEL_STEP = 120  # of a wheel that clicks
 _LEAST_DIGITS = 2
-MAX_HIGHLIGHTED_LENGTH = 30_000  # code points; a longer text is highlighted only where it is visible
 MAX_PARSED_LENGTH = 50_000  # a longer text takes too long to parse at every key, for names and completions
 _MAX_MATCHED_LENGTH = 10_000  # a longer text has no bracket matching, which reads it completely at every cursor move
 _LIST_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape, Qt.Key.Key_Tab, Qt.Key.Key_Backtab}
@@ -97,8 +96,8 @@ class CodeEdit(QPlainTextEdit):
         self.fill_menu: Callable[[QMenu, int], None] = lambda _menu, _offset: None
         self.popup_is_open: Callable[[], bool] = lambda: False
         self._lexer: LineLexer = plain_line
-        self._highlighter = Highlighter(self.document(), plain_line)
-        self._is_long = self._is_highlighting = False
+        self._highlighter = Highlighter(self, plain_line)
+        self._is_long = False
         self._text_size = 0
         self._wheel_turn = 0
         self._pairs: dict[int, int] | None = None
@@ -111,7 +110,7 @@ class CodeEdit(QPlainTextEdit):
         self._line_marks: dict[int, Sign] = {}
         self._badges: dict[int, Badge] = {}  # by line
         self.folding = Folding(self)
-        self.folding.changed.connect(self._highlight_visible)
+        self.folding.changed.connect(self._highlighter.show_visible)
         self.gutter = Gutter(self, self.sign_of_line, self.tip_of_line, self.folding)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
@@ -123,9 +122,7 @@ class CodeEdit(QPlainTextEdit):
         self.setAccessibleName(ui_text("common.word.grammar"))
         self.textChanged.connect(self._on_text_changed)
         self.blockCountChanged.connect(self._resize_gutter)
-        self.blockCountChanged.connect(self._highlight_moved)
         self.updateRequest.connect(self._on_update)
-        self.verticalScrollBar().valueChanged.connect(self._highlight_visible)
         self.cursorPositionChanged.connect(self._update_marks)
         self._show_spaces(True)
         self.recolour()
@@ -144,12 +141,8 @@ class CodeEdit(QPlainTextEdit):
     def set_text(self, text: str, choice: object = None) -> None:
         """Replace the text and its notation; this is not an edit, and cannot be undone."""
         with self._without_signals():
-            self._prepare_highlighter(len(text))
-            if self._is_long:
-                self._highlighter.show_lines(())  # not those of the old text while the new one is inserted
             self.setPlainText(text)
         self._history.begin(choice)
-        self._highlight_visible()
 
     def switch(self, choice: object, text: str | None = None) -> None:
         """Change the notation, and the text if given, as one undo step."""
@@ -360,7 +353,7 @@ class CodeEdit(QPlainTextEdit):
         self._text_size = min(max(points, _TEXT_SIZES[0]), _TEXT_SIZES[-1])
         self._apply_font()
         self._resize_gutter()
-        self._highlight_visible()
+        self._highlighter.show_visible()
 
     def _apply_font(self) -> None:
         self.setFont(theme.mono_font(1.0 + self._text_size))
@@ -396,8 +389,6 @@ class CodeEdit(QPlainTextEdit):
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def _on_text_changed(self) -> None:
-        if self._is_highlighting:
-            return
         if not self._is_silent:
             self._history.edited()
         # Not toPlainText(), which turns no-break spaces into spaces.
@@ -407,31 +398,12 @@ class CodeEdit(QPlainTextEdit):
         self._text, self._offsets = text, Offsets(text)
         self._pairs = None
         self._live = self._pointed = self._found = ()
-        self._prepare_highlighter(len(text))
-        self._highlight_visible()
+        if (len(text) > LONG_TEXT) != self._is_long:
+            self._is_long = not self._is_long
+            self._show_spaces(not self._is_long)
         self._update_marks()
         if not self._is_silent:
             self.edited.emit(text)
-
-    def _prepare_highlighter(self, length: int) -> None:
-        """Highlight a long text only where it is visible."""
-        is_long = length > MAX_HIGHLIGHTED_LENGTH
-        if is_long != self._is_long:
-            self._is_long = is_long
-            self._highlighter.show_lines(() if is_long else None)
-            self._show_spaces(not is_long)
-
-    def _highlight_visible(self) -> None:
-        if self._is_long:
-            self._is_highlighting = True
-            self._highlighter.show_visible(self)
-            self._is_highlighting = False
-
-    def _highlight_moved(self) -> None:
-        """Highlight all visible lines again, since their numbers have changed."""
-        if self._is_long:
-            self._highlighter.show_lines(())
-            self._highlight_visible()
 
     def _show_spaces(self, shown: bool) -> None:
         option = self.document().defaultTextOption()
@@ -583,9 +555,8 @@ class CodeEdit(QPlainTextEdit):
             block = next_visible(block)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Adjust the gutter to the text's height, and highlight lines that are visible now."""
+        """Adjust the gutter to the text's height."""
         super().resizeEvent(event)
-        self._highlight_visible()
         rect = self.contentsRect()
         self.gutter.setGeometry(QRect(rect.left(), rect.top(), self.gutter.sizeHint().width(), rect.height()))
 

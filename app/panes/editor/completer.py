@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.catalogue import ui_text
-from app.panes.editor.code_edit import MAX_HIGHLIGHTED_LENGTH, MAX_PARSED_LENGTH, CodeEdit
+from app.panes.editor.code_edit import MAX_PARSED_LENGTH, CodeEdit
+from app.panes.editor.highlighter import LONG_TEXT
 from app.theme import Role
 from engine.notations import NOTATIONS
 from engine.notations.editing import Edit, Proposal, Proposals
@@ -72,7 +73,7 @@ class Completer(QObject):
 
     def _on_typed(self, typed: str) -> None:
         is_open = self.list.isVisible()
-        if len(self._edit.text()) > MAX_HIGHLIGHTED_LENGTH:
+        if len(self._edit.text()) > LONG_TEXT:
             return
         if not is_open and not (typed.isalnum() or typed in {'"', "\\", "$", "#", "_", "-"}):
             return

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent, QTextOption
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app import theme
 from app.panes.editor import marks
-from app.panes.editor.code_edit import MAX_HIGHLIGHTED_LENGTH, bring_into_view
+from app.panes.editor.code_edit import bring_into_view
 from app.panes.editor.highlighter import Highlighter
 from app.panes.editor.offsets import Offsets
 from engine.notations import NOTATIONS
+from engine.notations.lexing import plain_line
 from engine.source import Span
 
 
@@ -35,7 +36,7 @@ class ReadOnlyCode(QPlainTextEdit):
         self._highlighted: tuple[Span, ...] = ()
         self._hover_spans: tuple[Span, ...] = ()
         self._hovered = -1
-        self._highlighter: Highlighter | None = None
+        self._highlighter = Highlighter(self, plain_line)
         self.setReadOnly(True)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -46,7 +47,6 @@ class ReadOnlyCode(QPlainTextEdit):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
-        self.verticalScrollBar().valueChanged.connect(self._highlight_visible)
         theme.themes.changed.connect(self._recolour)
         self._recolour()
 
@@ -61,24 +61,10 @@ class ReadOnlyCode(QPlainTextEdit):
         self._text, self._notation, self._offsets = text, notation, Offsets(text)
         self._highlighted = self._hover_spans = ()
         scrolled = self.verticalScrollBar().value()
-        if self._highlighter is not None:
-            self._highlighter.setDocument(None)
-            self._highlighter.deleteLater()
-            self._highlighter = None
         self.setPlainText(text)
-        self._highlighter = Highlighter(self.document(), NOTATIONS[notation].lex_line)
-        self._highlight_visible()
+        self._highlighter.set_lexer(NOTATIONS[notation].lex_line)
         self.verticalScrollBar().setValue(scrolled)
         self._mark()
-
-    def _highlight_visible(self) -> None:
-        if self._highlighter is not None and len(self._text) > MAX_HIGHLIGHTED_LENGTH:
-            self._highlighter.show_visible(self)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Highlight the lines of a long text that are visible now."""
-        super().resizeEvent(event)
-        self._highlight_visible()
 
     def highlight(self, spans: tuple[Span, ...]) -> None:
         """Highlight the spans that correspond to a selection elsewhere."""
@@ -144,8 +130,7 @@ class ReadOnlyCode(QPlainTextEdit):
 
     def _recolour(self) -> None:
         self.setFont(theme.mono_font())
-        if self._highlighter is not None:
-            self._highlighter.recolour()
+        self._highlighter.recolour()
         self._mark()
 
     def _mark(self) -> None:
