@@ -110,7 +110,6 @@ class ExampleView(QWidget):
             )
         )
         self.description.setText(example.description)
-        # Clear the text first, or the new colours would be applied to the old text.
         self._highlighter.set_lexer(NOTATIONS[example.notation].lex_line)
         self.source.setPlainText(example.source.rstrip("\n"))
         prompt = in_line(example.prompt.encode())

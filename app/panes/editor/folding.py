@@ -9,7 +9,10 @@ Rejected: folding by brackets. Finding the partner of a schema's first bracket t
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator
+from itertools import chain
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter, QTextBlock, QTextCursor
@@ -17,8 +20,11 @@ from PySide6.QtWidgets import QPlainTextDocumentLayout, QPlainTextEdit
 
 from app import theme
 from app.catalogue import ui_text
+from app.delays import delayed
 from app.panes.editor.highlighter import next_visible
 from app.theme import Role
+
+_SLICE = 0.01  # seconds in which lines are hidden or shown before waiting events have their turn
 
 
 def _indentation(block: QTextBlock) -> int:
@@ -45,10 +51,10 @@ def is_folded(block: QTextBlock) -> bool:
 
 
 def _within(block: QTextBlock) -> Iterator[QTextBlock]:
-    """Yield the lines that a line folds; blank lines at their end are left out."""
+    """Yield the lines that a line folds, none for a blank one; blank lines at their end are left out."""
     own, blank = _indentation(block), []
     below = block.next()
-    while below.isValid():
+    while own >= 0 and below.isValid():
         indentation = _indentation(below)
         if indentation >= 0 and indentation <= own:
             return
@@ -74,6 +80,10 @@ class Folding(QObject):
         super().__init__(edit)
         self._edit = edit
         self._has_folds = False
+        self._rest: Iterator[QTextBlock] = iter(())  # lines still to be hidden, or to be shown
+        self._shows = False
+        self._timer = delayed(self, 0, self._go_on)
+        edit.document().contentsChange.connect(self._timer.stop)
         edit.cursorPositionChanged.connect(self._show_cursor)
         edit.blockCountChanged.connect(self._show_first)
 
@@ -94,43 +104,34 @@ class Folding(QObject):
 
     def fold(self, block: QTextBlock) -> None:
         """Hide the lines that a line folds, and move the cursor out of them."""
-        inner = list(_within(block))
-        at = self._edit.textCursor().blockNumber()
-        if inner and inner[0].blockNumber() <= at <= inner[-1].blockNumber():
-            cursor = QTextCursor(block)
-            cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
-            self._edit.setTextCursor(cursor)
-        self._set_visible(inner, shown=False)
+        self._set_visible(_within(block), shown=False)
 
     def fold_all(self) -> None:
         """Fold the outermost lines; if one has all others within it, those below it."""
-        block = self._edit.document().firstBlock()
-        first = list(_within(block)) if is_foldable(block) else []
-        last = self._edit.document().lastBlock().blockNumber()
-        if first and last - first[-1].blockNumber() <= 1:
-            block = block.next()
-        hidden: list[QTextBlock] = []
-        while block.isValid():
-            inner = list(_within(block)) if is_foldable(block) else []
-            hidden += inner
-            block = (inner[-1] if inner else block).next()
-        cursor = self._edit.textCursor()
-        around = cursor.block()
-        self._set_visible(hidden, shown=False)
-        while not around.isVisible():
-            around = around.previous()
-        if around != cursor.block():
-            self._edit.setTextCursor(QTextCursor(around))
+        self._set_visible(self._within_outermost(), shown=False)
 
     def unfold_all(self) -> None:
         """Show all lines."""
+        self._set_visible(self._hidden(), shown=True)
+
+    def _within_outermost(self) -> Iterator[QTextBlock]:
         block = self._edit.document().firstBlock()
-        hidden = []
+        own, text = _indentation(block), self._edit.document().toRawText()
+        after = re.search(f"\u2029[ \t]{{0,{own}}}[^ \t\u2029]", text) if own >= 0 else None
+        if is_foldable(block) and (after is None or "\u2029" not in text[after.end() :].rstrip()):
+            block = block.next()
+        while block.isValid():
+            for inner in _within(block):
+                yield inner
+                block = inner
+            block = block.next()
+
+    def _hidden(self) -> Iterator[QTextBlock]:
+        block = self._edit.document().firstBlock()
         while block.isValid():
             if not block.isVisible():
-                hidden.append(block)
+                yield block
             block = block.next()
-        self._set_visible(hidden, shown=True)
         self._has_folds = False
 
     def reveal(self, block: QTextBlock) -> None:
@@ -138,7 +139,7 @@ class Folding(QObject):
         if self._has_folds and block.isValid() and not block.isVisible():
             while block.previous().isValid() and not block.previous().isVisible():
                 block = block.previous()
-            self._set_visible([block, *_hidden_below(block)], shown=True)
+            self._set_visible(chain((block,), _hidden_below(block)), shown=True)
 
     def _show_cursor(self) -> None:
         self.reveal(self._edit.textCursor().block())
@@ -147,19 +148,39 @@ class Folding(QObject):
         """Show the first lines if the line that folded them is gone."""
         self.reveal(self._edit.document().firstBlock())
 
-    def _set_visible(self, blocks: list[QTextBlock], *, shown: bool) -> None:
-        if not blocks:
-            return
+    def _set_visible(self, blocks: Iterator[QTextBlock], *, shown: bool) -> None:
         self._has_folds |= not shown
-        for block in blocks:
-            block.setVisible(shown)
-            block.setLineCount(max(block.layout().lineCount(), 1) if shown else 0)
+        self._rest, self._shows = blocks, shown
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Hide or show some lines, and the rest after the events that wait; an edit leaves the rest as it is."""
+        self._timer.stop()
+        until = time.perf_counter() + _SLICE
+        for block in self._rest:
+            block.setVisible(self._shows)
+            block.setLineCount(max(block.layout().lineCount(), 1) if self._shows else 0)
+            if time.perf_counter() > until:
+                self._timer.start()
+                break
         layout = self._edit.document().documentLayout()
         if isinstance(layout, QPlainTextDocumentLayout):
             layout.requestUpdate()
             layout.documentSizeChanged.emit(layout.documentSize())
         self._edit.viewport().update()
+        if not self._timer.isActive():
+            self._leave_hidden()
         self.changed.emit()
+
+    def _leave_hidden(self) -> None:
+        """Move the cursor out of the hidden lines."""
+        around = self._edit.textCursor().block()
+        if not around.isVisible():
+            while not around.isVisible():
+                around = around.previous()
+            cursor = QTextCursor(around)
+            cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+            self._edit.setTextCursor(cursor)
 
     # --- drawing -----------------------------------------------------------------------------------------------------
 
@@ -196,14 +217,12 @@ class Folding(QObject):
         return is_folded(block) and self.mark_of(block)[1].contains(position)
 
 
-def _hidden_below(block: QTextBlock) -> list[QTextBlock]:
-    """Return the hidden lines directly below a line."""
-    found = []
+def _hidden_below(block: QTextBlock) -> Iterator[QTextBlock]:
+    """Yield the hidden lines directly below a line."""
     below = block.next()
     while below.isValid() and not below.isVisible():
-        found.append(below)
+        yield below
         below = below.next()
-    return found
 
 
 def _outer(block: QTextBlock) -> QTextBlock:
