@@ -42,7 +42,7 @@ class StatesModel(QAbstractTableModel):
         self._breakpoints: Mapping[int, bool] = {}
         self._parted: Mapping[int, str] = {}
         self._notes: Mapping[int, str] = {}
-        self._covered: Mapping[int, int] | None = None
+        self._heat: Mapping[int, str] = {}
         self._tokens: Mapping[tuple[int, int], str] = {}
 
     def show_dfa(
@@ -66,7 +66,7 @@ class StatesModel(QAbstractTableModel):
         self._dfa, self._label, self._source, self._live = dfa, label, source, frozenset()
         self._name, self._noun = name, noun
         self._edges = None
-        self._breakpoints, self._covered, self._tokens, self._parted, self._notes = {}, None, {}, {}, {}
+        self._breakpoints, self._heat, self._tokens, self._parted, self._notes = {}, {}, {}, {}, {}
         self.endResetModel()
 
     @property
@@ -75,7 +75,7 @@ class StatesModel(QAbstractTableModel):
         columns = {STATE, HERE, LEADS_TO}
         if self._noun != "rule":
             columns |= {ACCEPTS, READS}
-        if self._breakpoints or self._parted or self._notes or self._covered is not None:
+        if self._breakpoints or self._parted or self._notes or self._heat:
             columns.add(MARKS)
         return frozenset(columns)
 
@@ -111,10 +111,10 @@ class StatesModel(QAbstractTableModel):
         """Return what the user noted about a state; empty if nothing."""
         return self._notes.get(state, "")
 
-    def set_covered(self, states: Mapping[int, int] | None) -> None:
-        """Mark the states that are covered, with the least number of texts, and the others; None to mark neither."""
-        if states != self._covered:
-            self._covered = states
+    def set_heat(self, states: Mapping[int, str]) -> None:
+        """Say how many texts use each state, or what was lost there."""
+        if states != self._heat:
+            self._heat = states
             self._emit_changes(range(self.rowCount()))
 
     def set_tokens(self, texts: Mapping[tuple[int, int], str]) -> None:
@@ -193,10 +193,8 @@ class StatesModel(QAbstractTableModel):
             marks.append(ui_text("automaton.states.mark.parted"))
         if state in self._notes:
             marks.append(self._notes[state].replace("\n", " "))
-        if self._covered is not None:
-            count = self._covered.get(state, 0)
-            key = "not_covered" if state not in self._covered else "texts" if count > 1 else "covered"
-            marks.append(ui_text(f"automaton.states.mark.{key}", **({"count": count} if count > 1 else {})))
+        if state in self._heat:
+            marks.append(self._heat[state])
         return " · ".join(marks)
 
     def _leads_to(self, state: int) -> str:

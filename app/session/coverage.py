@@ -1,4 +1,4 @@
-"""The coverage that the panes show: by the test strings, or by generated outputs."""
+"""The coverage that the panes show: by the test strings, by generated outputs, or by those of a log."""
 
 from __future__ import annotations
 
@@ -6,77 +6,135 @@ from PySide6.QtCore import QObject, Signal
 
 from app.document import Document
 from app.session.test_runs import StringTestRuns
-from app.workers.requests.judge import CoverAnswer, JudgeAnswer
-from engine.diagnosis.test_strings.values import Coverage
+from app.workers.requests.judge import CoverAnswer, JudgeAnswer, LogAnswer, LogState
+from engine.diagnosis.test_strings.values import Coverage, CoverageMeasure, CoverageSource
 
 
 class ShownCoverage(QObject):
-    """Keeps both coverages of the grammar, and which of them is shown.
+    """Keeps the coverages of the grammar by their sources, and which of them is shown by which measure.
 
     Signals:
         changed(): another coverage is shown.
-        counting_changed(generated): whether generated outputs count, instead of the test strings.
-        generated_changed(Coverage): the coverage by generated outputs.
+        choice_changed(): another source is shown, or another measure.
+        found_changed(CoverageSource, Coverage): the coverage by generated outputs, or by those of a log.
+        log_progressed(LogState): how much of the log has been followed.
+        log_wanted(): the outputs of a log shall count, and none is open.
     """
 
     changed = Signal()
-    counting_changed = Signal(bool)
-    generated_changed = Signal(Coverage)
+    choice_changed = Signal()
+    found_changed = Signal(CoverageSource, Coverage)
+    log_progressed = Signal(LogState)
+    log_wanted = Signal()
 
     def __init__(self, document: Document, test_runs: StringTestRuns, parent: QObject) -> None:
         super().__init__(parent)
         self._test_runs = test_runs
-        self._found: dict[bool, tuple[int, Coverage]] = {}  # by the tests and by generated outputs, with the revision
-        self._counts_generated = False
+        self._found: dict[CoverageSource, tuple[int, Coverage]] = {}  # with the revision
+        self._source, self._measure = CoverageSource.TESTS, CoverageMeasure.VISITS
         self._watchers: frozenset[str] = frozenset()
+        self._log_paths: tuple[str, ...] = ()
+        self._log = LogState()
         test_runs.judged.connect(self._on_judged)
         test_runs.covered.connect(self._on_covered)
+        test_runs.log_followed.connect(self._on_log)
         document.replaced.connect(self._forget)
 
     @property
-    def counts_generated(self) -> bool:
-        """Return whether generated outputs, rather than test strings, count."""
-        return self._counts_generated
+    def source(self) -> CoverageSource:
+        """Return the texts that count."""
+        return self._source
 
     @property
-    def generated(self) -> Coverage:
-        """Return the coverage by generated outputs."""
-        return self._found[True][1] if True in self._found else Coverage()
+    def measure(self) -> CoverageMeasure:
+        """Return what is measured."""
+        return self._measure
+
+    @property
+    def log_paths(self) -> tuple[str, ...]:
+        """Return the files of the log; empty without one."""
+        return self._log_paths
+
+    @property
+    def log(self) -> LogState:
+        """Return how much of the log has been followed."""
+        return self._log
 
     @property
     def shown(self) -> tuple[int, Coverage | None]:
         """Return the coverage that is shown, None if there is none yet, after the revision of its grammar."""
-        return self._found.get(self._counts_generated, (-1, None))
+        return self.of(self._source)
+
+    def of(self, source: CoverageSource) -> tuple[int, Coverage | None]:
+        """Return a coverage, None if there is none yet, after the revision of its grammar."""
+        return self._found.get(source, (-1, None))
 
     def watch(self, watcher: str, is_watched: bool) -> None:
         """Compute coverage while a pane, `watcher`, shows it, even without test strings."""
         self._watchers = self._watchers | {watcher} if is_watched else self._watchers - {watcher}
         self._test_runs.watch(bool(self._watchers))
 
-    def count_generated(self, generated: bool) -> None:
-        """Count generated outputs, instead of the test strings, or the reverse."""
-        if generated != self._counts_generated:
-            self._counts_generated = generated
+    def choose(self, source: CoverageSource) -> None:
+        """Count the texts of another source; a log is asked for if none is open."""
+        if source is CoverageSource.LOG and not self._log_paths:
+            self.choice_changed.emit()  # the control has changed already
+            self.log_wanted.emit()
+        elif source is not self._source:
+            self._source = source
             self.changed.emit()
-            self.counting_changed.emit(generated)
+            self.choice_changed.emit()
+
+    def open_log(self, paths: tuple[str, ...]) -> None:
+        """Count the outputs of a log."""
+        self._log_paths, self._log = paths, LogState()
+        self._found.pop(CoverageSource.LOG, None)
+        self.found_changed.emit(CoverageSource.LOG, Coverage())
+        self._test_runs.follow_log(paths)
+        self.choose(CoverageSource.LOG)
+        self.changed.emit()
+
+    def close_log(self) -> None:
+        """Stop following the log, and count the test strings."""
+        self._log_paths, self._log = (), LogState()
+        self._found.pop(CoverageSource.LOG, None)
+        self._test_runs.follow_log(())
+        self.choose(CoverageSource.TESTS)
+
+    def choose_measure(self, measure: CoverageMeasure) -> None:
+        """Measure visits, or what was lost."""
+        if measure is not self._measure:
+            self._measure = measure
+            self.changed.emit()
+            self.choice_changed.emit()
 
     def _on_judged(self, answer: JudgeAnswer) -> None:
         if answer.error:
             return
-        if self._found.get(True, (answer.revision,))[0] != answer.revision:
-            del self._found[True]  # of another grammar
-            self.generated_changed.emit(Coverage())
-        self._take(answer.revision, answer.coverage, generated=False)
+        if self._found.get(CoverageSource.GENERATED, (answer.revision,))[0] != answer.revision:
+            del self._found[CoverageSource.GENERATED]  # of another grammar
+            self.found_changed.emit(CoverageSource.GENERATED, Coverage())
+        self._take(CoverageSource.TESTS, answer.revision, answer.coverage)
 
     def _on_covered(self, answer: CoverAnswer) -> None:
-        self.generated_changed.emit(answer.coverage)
-        self._take(answer.revision, answer.coverage, generated=True)
+        self.found_changed.emit(CoverageSource.GENERATED, answer.coverage)
+        self._take(CoverageSource.GENERATED, answer.revision, answer.coverage)
 
-    def _take(self, revision: int, coverage: Coverage, *, generated: bool) -> None:
-        self._found[generated] = revision, coverage
-        if generated == self._counts_generated:
+    def _on_log(self, answer: LogAnswer) -> None:
+        self._log = answer.state
+        self.log_progressed.emit(answer.state)
+        if answer.is_complete:
+            self.found_changed.emit(CoverageSource.LOG, answer.coverage)
+            self._take(CoverageSource.LOG, answer.request.compiled.revision, answer.coverage)
+
+    def _take(self, source: CoverageSource, revision: int, coverage: Coverage) -> None:
+        self._found[source] = revision, coverage
+        if source is self._source:
             self.changed.emit()
 
     def _forget(self) -> None:
         self._found.clear()
-        self.generated_changed.emit(Coverage())
+        self._log_paths, self._log = (), LogState()
+        if self._source is CoverageSource.LOG:
+            self.choose(CoverageSource.TESTS)
+        for source in (CoverageSource.GENERATED, CoverageSource.LOG):
+            self.found_changed.emit(source, Coverage())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
@@ -24,17 +25,21 @@ from app.workers.requests.decode import DecodeView, ManyAnswer
 from app.workers.requests.judge import (
     CoverAnswer,
     CoverRequest,
+    FollowLog,
     JudgeAnswer,
     JudgeRequest,
+    LogAnswer,
     SuggestAnswer,
     SuggestRequest,
 )
-from engine.decoding.values import Finish, SampleOutcome, Trace
-from engine.diagnosis.test_strings.values import SuggestionKind
+from engine.decoding.values import NO_MASSES, Finish, PackedMasses, SampleOutcome, StepMass, Trace
+from engine.diagnosis.test_strings.values import CountedText, SuggestionKind
 from engine.document.content import ExpectedText
 
 _DELAY_MS = 40  # edits of several strings at once are one request
 _OUTPUT_DELAY_MS = 400  # nobody reads the coverage at every step of a run
+MOST_STEPS = 100_000
+"""The steps of many seeds of which it is kept what they lost."""
 
 
 class StringTestRuns(QObject):
@@ -43,11 +48,13 @@ class StringTestRuns(QObject):
     Signals:
         judged(JudgeAnswer): the verdicts, and the coverage by the test strings.
         covered(CoverAnswer): the coverage by the generated outputs.
+        log_followed(LogAnswer): the coverage by the outputs of a log, or how far it is.
         failed(Failed): a job hit a bug.
     """
 
     judged = Signal(JudgeAnswer)
     covered = Signal(CoverAnswer)
+    log_followed = Signal(LogAnswer)
     failed = Signal(Failed)
 
     def __init__(
@@ -60,7 +67,9 @@ class StringTestRuns(QObject):
         self._requested: JudgeRequest | None = None
         self._requested_outputs: CoverRequest | None = None
         self._ignored: frozenset[int] = frozenset()  # steps before the last restart that were not taken again since
-        self._samples: tuple[bytes, ...] = ()
+        self._log_paths: tuple[str, ...] = ()
+        self._samples: list[CountedText] = []
+        self._sampled_steps = 0
         self._seed = 0
         self._timer = delayed(self, _DELAY_MS, self._ask)
         self._output_timer = delayed(self, _OUTPUT_DELAY_MS, self._ask_outputs)
@@ -96,6 +105,11 @@ class StringTestRuns(QObject):
             self._timer.start()
             self._output_timer.start()
 
+    def follow_log(self, paths: tuple[str, ...]) -> None:
+        """Compute the coverage by the outputs of a log, again whenever the grammar changes; none for no paths."""
+        self._log_paths = paths
+        self._ask_log()
+
     def suggest(self, kind: SuggestionKind, show: Callable[[SuggestAnswer], object]) -> None:
         """Request suggestions of a kind."""
         if self._drawn is not None:
@@ -109,6 +123,7 @@ class StringTestRuns(QObject):
         self._requested = self._requested_outputs = None
         self._timer.start()
         self._output_timer.start()
+        self._ask_log()
 
     @property
     def _is_needed(self) -> bool:
@@ -118,10 +133,13 @@ class StringTestRuns(QObject):
         self._drawn = drawn
         self._timer.start()
         self._output_timer.start()
+        self._ask_log()
 
     def _forget(self) -> None:
         self._drawn = self._requested = self._requested_outputs = None
-        self._ignored, self._samples = frozenset(), ()
+        self._ignored = frozenset()
+        self._samples.clear()
+        self._log_paths = ()
         self._group.cancel()
 
     def _on_view(self, view: DecodeView) -> None:
@@ -134,7 +152,13 @@ class StringTestRuns(QObject):
         self._ignored = frozenset(node.id for node in self._decoding.view.trace.nodes)
 
     def _on_sampled(self, answer: ManyAnswer) -> None:
-        self._samples = tuple(map(_bytes_of, answer.outcomes))
+        if not answer.done and len(answer.outcomes) <= len(self._samples):  # of a new run
+            self._samples.clear()
+            self._sampled_steps = 0
+        for outcome in answer.outcomes[len(self._samples) :]:
+            self._sampled_steps += len(answer.masses.tokens)
+            masses = answer.masses if self._sampled_steps <= MOST_STEPS else NO_MASSES
+            self._samples.append(CountedText(_bytes_of(outcome), 1, masses))
         if self._is_watched:
             self._output_timer.start()
 
@@ -151,12 +175,30 @@ class StringTestRuns(QObject):
     def _ask_outputs(self) -> None:
         if self._drawn is None or not self._is_watched:
             return
-        generated = outputs_of(self._decoding.view.trace, self._ignored)
+        view = self._decoding.view
+        generated = outputs_of(view.trace, self._ignored, has_model=view.has_model)
         counted = Counter((*generated, *self._samples))
-        request = CoverRequest(self._drawn.request, tuple(counted), tuple(counted.values()))
+        outputs = tuple(replace(one, count=count) for one, count in counted.items())
+        request = CoverRequest(self._drawn.request, outputs)
         if request != self._requested_outputs:
             self._requested_outputs = request
             self._cover(request)
+
+    def _ask_log(self) -> None:
+        self._group.cancel(lambda request: isinstance(request, FollowLog))
+        if self._drawn is not None and self._log_paths:
+            self._follow(FollowLog(self._drawn.request, self._log_paths))
+
+    def _follow(self, request: FollowLog) -> None:
+        self._group.ask(request, self).then(self._on_log)
+
+    def _on_log(self, answer: LogAnswer) -> None:
+        request = answer.request
+        if self._drawn is None or (request.compiled, request.paths) != (self._drawn.request, self._log_paths):
+            return
+        if not answer.is_complete:
+            self._follow(replace(request, begins=False))
+        self.log_followed.emit(answer)
 
     def _cover(self, request: CoverRequest) -> None:
         self._group.ask(request, self).then(partial(self._on_covered, request))
@@ -173,20 +215,35 @@ class StringTestRuns(QObject):
             self.judged.emit(answer)
 
 
-def outputs_of(trace: Trace, aside: frozenset[int] = frozenset()) -> tuple[bytes, ...]:
+def outputs_of(trace: Trace, aside: frozenset[int] = frozenset(), *, has_model: bool = True) -> tuple[CountedText, ...]:
     """Return the outputs of a trace's branches, the latest first, each as far as the grammar allows it.
 
     Args:
         trace: the tree of steps.
         aside: steps to ignore.
+        has_model: whether the steps have probabilities of a model.
     """
-    before: dict[int | None, bytes] = {None: b""}
+    before: dict[int | None, tuple[bytes, StepMass | None, int | None]] = {None: (b"", None, None)}
     has_more: set[int | None] = {None}
     for node in trace.nodes:
         if node.parent in before and node.id not in trace.illegal and node.id not in aside:
-            before[node.id] = before[node.parent] + (b"" if node.step.name else node.step.token or b"")
+            start = before[node.parent][0]
+            output = start + (b"" if node.step.name else node.step.token or b"")
+            before[node.id] = output, StepMass.of(node.step, len(start)), node.parent
             has_more.add(node.parent)
-    outputs = (output for node_id, output in reversed(before.items()) if node_id not in has_more and output)
+
+    def masses_of(node_id: int | None) -> PackedMasses:
+        steps = []
+        while has_model and (found := before[node_id])[1] is not None:
+            steps.append(found[1])
+            node_id = found[2]
+        return PackedMasses.of(reversed(steps))
+
+    outputs = (
+        CountedText(found[0], 1, masses_of(node_id))
+        for node_id, found in reversed(before.items())
+        if node_id not in has_more and found[0]
+    )
     return tuple(dict.fromkeys(outputs))
 
 

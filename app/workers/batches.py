@@ -47,13 +47,25 @@ class _Progress(CancelToken):
         self.check()
 
 
-class _Reader:
-    """The reader of a batch between two requests."""
+class BatchReader:
+    """The reader of a batch between two requests.
+
+    Attributes:
+        progress: how far it is.
+        entries: the requests that it has not read yet.
+    """
+
+    def __init__(self, paths: tuple[str, ...]) -> None:
+        self.progress = _Progress()
+        self.entries: Iterator[BatchEntry] = batch_entries(tuple(map(Path, paths)), cancel=self.progress)
+
+
+class _Reader(BatchReader):
+    """The reader of a batch that is judged."""
 
     def __init__(self, request: JudgeBatch) -> None:
+        super().__init__(request.paths)
         self.paths, self.number, self.first = request.paths, request.number, 0
-        self.progress = _Progress()
-        self.entries: Iterator[BatchEntry] = batch_entries(tuple(map(Path, request.paths)), cancel=self.progress)
 
     def is_of(self, request: JudgeBatch) -> bool:
         """Return whether the next rows of a request are the next ones of this reader."""

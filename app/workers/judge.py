@@ -6,13 +6,14 @@ nor a step. Results are kept as long as the grammar stays, so that another test 
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast
 
 from app.catalogue import capitalised, ui_text
-from app.workers.batches import BatchHandler
+from app.workers.batches import BatchHandler, BatchReader
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
 from app.workers.loop import Handler, Job, handles
 from app.workers.protocol import sentence
@@ -23,6 +24,7 @@ from app.workers.requests.judge import (
     ConvertRequest,
     CoverAnswer,
     CoverRequest,
+    FollowLog,
     GenerateAnswer,
     GeneratedRule,
     GenerateRequest,
@@ -30,14 +32,18 @@ from app.workers.requests.judge import (
     IntakeRequest,
     JudgeAnswer,
     JudgeRequest,
+    LogAnswer,
+    LogState,
     ReadAnswer,
     ReadAutomaton,
     ReadRequest,
     SuggestAnswer,
     SuggestRequest,
 )
+from engine.automata.byte_automaton import DEAD
 from engine.compile import compile_grammar
 from engine.diagnosis.batch.entries import count_of_records
+from engine.diagnosis.batch.logged_outputs import logged_output
 from engine.diagnosis.intake import (
     IntakeError,
     as_pasted_text,
@@ -47,11 +53,18 @@ from engine.diagnosis.intake import (
     remove_secrets,
 )
 from engine.diagnosis.test_strings import suggestions
-from engine.diagnosis.test_strings.coverage import automata_of, coverage, uses_of
-from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
+from engine.diagnosis.test_strings.coverage import WeighedUses, automata_of, uses_of, weighed_coverage
+from engine.diagnosis.test_strings.values import TEXT_END, CountedText, Coverage, Suggestion, SuggestionKind
 from engine.diagnosis.verdicts.replay import replay_text
 from engine.diagnosis.verdicts.verdict import Verdict, VerdictOutcome
-from engine.export import NumberSpelling, close_objects, open_objects, to_gbnf, without_white_space
+from engine.export import (
+    NumberSpelling,
+    close_objects,
+    offsets_without_white_space,
+    open_objects,
+    to_gbnf,
+    without_white_space,
+)
 from engine.export.automaton_files import NOTATION, AutomatonFileError, read_automaton_file
 from engine.export.conversion_preview import ConvertOptions
 from engine.export.conversion_preview import convert as convert_grammar
@@ -68,12 +81,12 @@ from engine.source import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_automata import RuleAutomata
     from engine.compile import CompiledGrammar
-    from engine.diagnosis.test_strings.coverage import GrammarUses
+    from engine.diagnosis.batch.entries import BatchEntry
 
     Take = Callable[[CompileRequest, CancelToken], CompiledGrammar]
 
@@ -83,8 +96,39 @@ COVERAGE_WORK = 2_000_000
 """Beyond this many states, or units of work (about two seconds), there is no coverage."""
 RANDOM_TEXTS = 5
 MOST_EDGES, MOST_LISTED = 2_000, 400  # beyond MOST_EDGES edges, only MOST_LISTED uncovered ones are sent
+_SECONDS = 0.15  # that a log is followed before other requests have their turn
+MOST_ROWS = 10_000
+"""The rows of a log that are followed."""
 MOST_FOLLOWED = 4_000  # bytes of an output that are followed for the coverage
 FOLLOWED_AT_ONCE = 8_000  # bytes of outputs that one answer follows, so that a test string does not wait for more
+
+
+class _FollowedLog:
+    """A log that is being followed, between two requests."""
+
+    def __init__(self, request: FollowLog) -> None:
+        self.request = replace(request, begins=False)
+        self.reader = BatchReader(request.paths)
+        self.state = LogState()
+        self.counts = Counter[CountedText]()
+        self.uses: dict[CountedText, WeighedUses] = {}
+        self.is_read = False
+
+    def add(self, entry: BatchEntry, grammar: CompiledGrammar, cancel: CancelToken) -> CountedText | None:
+        """Count a row; return its output if it is a new one."""
+        state = replace(self.state, rows=self.state.rows + 1)
+        try:
+            found = logged_output(entry, grammar, cancel)
+        except EngineError:
+            cancel.check()
+            self.state = replace(state, unread=state.unread + 1)
+            return None
+        if found.text is None:
+            self.state = replace(state, empty=state.empty + 1)
+            return None
+        self.state = replace(state, illegal=state.illegal + (not found.is_legal))
+        self.counts[found.text] += 1
+        return found.text if self.counts[found.text] == 1 else None
 
 
 class StringTestHandler(Handler):
@@ -99,8 +143,9 @@ class StringTestHandler(Handler):
         self._dfa: ByteDfa | None = None
         self._has_no_dfa = False
         self._verdicts: dict[str, Verdict] = {}
-        self._uses: dict[bytes, GrammarUses] = {}
-        self._output_uses: dict[bytes, tuple[GrammarUses, frozenset[tuple[int, int]]]] = {}
+        self._uses: dict[bytes, WeighedUses] = {}
+        self._output_uses: dict[CountedText, WeighedUses] = {}
+        self._log: _FollowedLog | None = None
 
     def _take(self, request: CompileRequest, cancel: CancelToken) -> CompiledGrammar:
         """Return the compiled grammar; drop everything that belongs to another one."""
@@ -111,6 +156,41 @@ class StringTestHandler(Handler):
             self._grammar = compile_grammar(request.notation, request.text, request.options, cancel=cancel)
             self._request = request
         return self._grammar
+
+    @handles(FollowLog)
+    def _follow_log(self, request: FollowLog, job: Job) -> LogAnswer:
+        """Follow some outputs of a log; count all of them once it is read."""
+        log, self._log = self._log, None  # a log that was stopped is read again
+        try:
+            grammar = self._take(request.compiled, job.cancel)
+            automata = self._rule_automata(grammar, job.cancel)
+            whole = None if automata is None else self._dfa_of(grammar, job.cancel)
+            if automata is None:
+                return LogAnswer(request, Coverage(reason=self._why_not), is_complete=True)
+            if log is None or request.begins or log.request != request:
+                log = _FollowedLog(request)
+            log.reader.progress.present = job.cancel
+            end = time.monotonic() + _SECONDS
+            for entry in log.reader.entries:
+                if (output := log.add(entry, grammar, job.cancel)) is not None:
+                    log.uses[output] = _followed(grammar, automata, whole, output, job.cancel)
+                if log.state.rows == MOST_ROWS or time.monotonic() > end:
+                    break
+            else:
+                log.is_read = True
+        except EngineError as error:
+            if job.cancel.is_cancelled:
+                raise
+            return LogAnswer(request, Coverage(reason=sentence(error)), is_complete=True)
+        progress = log.reader.progress
+        is_complete = log.is_read or log.state.rows == MOST_ROWS
+        state = replace(log.state, done=progress.done, total=progress.total, is_cut=not log.is_read)
+        if not is_complete:
+            self._log = log
+            return LogAnswer(request, state=state)
+        uses = [one._replace(text=replace(one.text, count=log.counts[text])) for text, one in log.uses.items()]
+        covered = weighed_coverage(automata, uses, has_whole=whole is not None)
+        return LogAnswer(request, _listed(covered), state, is_complete=True)
 
     @handles(JudgeRequest)
     def _judge(self, request: JudgeRequest, job: Job) -> JudgeAnswer:
@@ -145,16 +225,9 @@ class StringTestHandler(Handler):
         followed = 0
         for output in request.outputs:
             if output not in known and followed < FOLLOWED_AT_ONCE:
-                part = output[:MOST_FOLLOWED]
-                is_whole = part == output and grammar.fullmatch(output)
-                uses = _followed(grammar, automata, part, job.cancel, is_whole=is_whole)
-                known[output] = uses, frozenset() if whole is None else passed(whole, part)
-                followed += len(part)
-        counts = dict(zip(request.outputs, request.counts, strict=False))
-        weights = [counts.get(output, 1) for output in known]
-        covered = coverage(automata, [uses for uses, _ in known.values()], weights)
-        if whole is not None:
-            covered = replace(covered, whole=_counted((way for _, way in known.values()), weights))
+                known[output] = _followed(grammar, automata, whole, output, job.cancel)
+                followed += len(output.data[:MOST_FOLLOWED])
+        covered = weighed_coverage(automata, known.values(), has_whole=whole is not None)
         return CoverAnswer(revision, _listed(covered), len(set(request.outputs)) - len(known))
 
     def _verdict(self, grammar: CompiledGrammar, text: str, cancel: CancelToken) -> Verdict:
@@ -181,12 +254,11 @@ class StringTestHandler(Handler):
         if automata is None:
             return Coverage(reason=self._why_not)
         texts = [request.texts[index].encode("utf-8", "surrogatepass") for index in request.counted]
-        uses = [self._used(grammar, automata, text, cancel) for text in texts]
         whole = self._dfa_of(grammar, cancel)
-        if whole is None:
-            return coverage(automata, uses)
-        edge_sets = [passed(whole, text) for text in texts if grammar.fullmatch(text)]
-        return replace(coverage(automata, uses), whole=_counted(edge_sets, [1] * len(edge_sets)))
+        for text in texts:
+            if text not in self._uses:
+                self._uses[text] = _followed(grammar, automata, whole, CountedText(text), cancel, is_test=True)
+        return weighed_coverage(automata, [self._uses[text] for text in texts], has_whole=whole is not None)
 
     def _dfa_of(self, grammar: CompiledGrammar, cancel: CancelToken) -> ByteDfa | None:
         """Return the complete automaton of a grammar with rules, which the window may draw instead of them."""
@@ -198,11 +270,6 @@ class StringTestHandler(Handler):
                     with bounded_work(COVERAGE_WORK):
                         self._dfa = fresh.materialise(DRAWN_STATES, cancel=cancel)
         return self._dfa
-
-    def _used(self, grammar: CompiledGrammar, automata: RuleAutomata, text: bytes, cancel: CancelToken) -> GrammarUses:
-        if text not in self._uses:
-            self._uses[text] = _followed(grammar, automata, text, cancel, is_whole=True)
-        return self._uses[text]
 
     def _rule_automata(self, grammar: CompiledGrammar, cancel: CancelToken) -> RuleAutomata | None:
         if self._automata is None and not self._why_not:
@@ -291,39 +358,81 @@ class StringTestHandler(Handler):
         return IntakeAnswer(request, intake, remarks_of(intake.case), call_grammars(intake.case), text, count)
 
 
-def passed(dfa: ByteDfa, text: bytes) -> frozenset[tuple[int, int]]:
-    """Return the edges of an automaton that a text takes, as far as it goes."""
-    found, state = set(), dfa.start
+def path_of(dfa: ByteDfa, text: bytes) -> tuple[tuple[int, int], ...]:
+    """Return the transitions of an automaton that a text takes, one for each byte, as far as it goes."""
+    found, state = [], dfa.start
     for byte in text:
         after = None if state is None else dfa.step(state, byte)
         if state is None or after is None:
             break
-        found.add((state, after))
+        found.append((state, after))
         state = after
-    return frozenset(found)
-
-
-def _counted(edge_sets: Iterable[frozenset[tuple[int, int]]], counts: Iterable[int]) -> dict[tuple[int, int], int]:
-    """Return how many texts take each edge."""
-    found = Counter[tuple[int, int]]()
-    for edges, count in zip(edge_sets, counts, strict=True):
-        found.update(dict.fromkeys(edges, count))
-    return dict(found)
+    return tuple(found)
 
 
 def _followed(
-    grammar: CompiledGrammar, automata: RuleAutomata, text: bytes, cancel: CancelToken, *, is_whole: bool
-) -> GrammarUses:
+    grammar: CompiledGrammar,
+    automata: RuleAutomata,
+    whole: ByteDfa | None,
+    output: CountedText,
+    cancel: CancelToken,
+    *,
+    is_test: bool = False,
+) -> WeighedUses:
+    """Return what a text uses.
 
-    followed = without_white_space(text) if grammar.describes_json else text
-    return uses_of(automata, followed, is_whole=is_whole, cancel=cancel)
+    Args:
+        grammar: the grammar.
+        automata: the automata of its rules.
+        whole: its complete automaton; None without one.
+        output: the text.
+        cancel: checked regularly.
+        is_test: whether it must match; an output counts as far as it is followed.
+    """
+    part = output.data if is_test else output.data[:MOST_FOLLOWED]
+    matches = part == output.data and grammar.fullmatch(part)
+    starts = {step.start for step in output.masses.unpack() if step.start <= len(part)}
+    if grammar.describes_json:
+        moved = offsets_without_white_space(part, starts)
+        uses = uses_of(
+            automata,
+            without_white_space(part),
+            is_whole=is_test or matches,
+            offsets=set(moved.values()),
+            cancel=cancel,
+        )
+        readers = {start: uses.readers[at] for start, at in moved.items() if at in uses.readers}
+        uses = replace(uses, readers=readers)
+    else:
+        uses = uses_of(automata, part, is_whole=is_test or matches, offsets=starts, cancel=cancel)
+    path = path_of(whole, part) if whole is not None and (matches or not is_test) else ()
+    if whole is not None and whole.start is not None and len(path) == len(part) and (matches or not is_test):
+        path = (*path, (path[-1][1] if path else whole.start, TEXT_END))
+    return WeighedUses(output, uses, path, _parts_in(grammar, part) if matches or not is_test else ())
+
+
+def _parts_in(grammar: CompiledGrammar, text: bytes) -> tuple[tuple[Span, ...], ...] | None:
+    """Return the keywords of a schema that a text is in before each of its bytes and at its end; None for others."""
+    if not grammar.describes_json:
+        return None
+    automaton, known = grammar.automaton, dict[int, tuple[Span, ...]]()
+    found, configuration = [], automaton.start
+    for at in range(len(text) + 1):
+        if configuration == DEAD:
+            break
+        if configuration not in known:
+            known[configuration] = tuple(dict.fromkeys(automaton.spans(configuration)))
+        found.append(known[configuration])
+        configuration = automaton.run(configuration, text[at : at + 1])
+    return tuple(found)
 
 
 def _listed(covered: Coverage) -> Coverage:
     """Return a coverage whose number of edges the window can list."""
     if len(covered.edges) <= MOST_EDGES:
         return covered
-    return replace(covered, edges=tuple(edge for edge in covered.edges if not edge.covered)[:MOST_LISTED])
+    uncovered = tuple(edge for edge in covered.edges if not edge.covered)[:MOST_LISTED]
+    return replace(covered, edges=uncovered, lost={}, users={})
 
 
 def _unused(grammar: CompiledGrammar, cancel: CancelToken) -> CompiledGrammar:

@@ -6,6 +6,7 @@ The modules that write pages are imported with the first request, to save time a
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,7 @@ from engine.decoding.constraints.zones import ZoneGrammars
 from engine.decoding.debugging.breakpoint_positions import breakpoint_at
 from engine.decoding.generate import run_baseline, sample_many
 from engine.decoding.stage_texts import stage_title
-from engine.decoding.values import Finish, StepOrigin
+from engine.decoding.values import NO_MASSES, Finish, StepOrigin
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_saved, replay_text, verdict_on_error
 from engine.document.content import DocumentFile, GrammarPart
 from engine.masking.bitmask import unpack_mask
@@ -201,9 +202,9 @@ class QueryHandler:
             cancel=job.cancel,
         )
         for outcome in runs:
-            outcomes.append(outcome)
+            outcomes.append(replace(outcome, masses=NO_MASSES))
             job.emit(Progress(ui_text("session.activity.sample_many"), len(outcomes), len(seeds)))
-            job.emit(ManyAnswer(tuple(outcomes), len(seeds), done=False))
+            job.emit(ManyAnswer(tuple(outcomes), len(seeds), done=False, masses=outcome.masses))
         return ManyAnswer(tuple(outcomes), len(seeds), done=True)
 
     @handles(FindBreakpoint)

@@ -22,13 +22,16 @@ from engine.decoding.session import DecodeSession
 from engine.decoding.session.session import KEPT_LOGITS
 from engine.decoding.values import (
     DEFAULT_MAX_TOKENS,
+    NO_MASSES,
     BaselineRun,
     Chat,
     Finish,
     Generation,
+    PackedMasses,
     SampleOutcome,
     SamplerSettings,
     Step,
+    StepMass,
     StopRule,
 )
 from engine.models import LogitSource
@@ -172,7 +175,16 @@ def sample_many(  # noqa: PLR0913 - those of `generate`, and the seeds
             matches=finish is not Finish.DEAD_END and _matches(session),
             tokens=len(session.steps),
             least_z=None if has_no_model else _least_z(session.steps),
+            masses=NO_MASSES if has_no_model else PackedMasses.of(step_masses(session.steps)),
         )
+
+
+def step_masses(steps: Iterable[Step]) -> Iterator[StepMass]:
+    """Yield what the steps of an output lost."""
+    start = 0
+    for step in steps:
+        yield StepMass.of(step, start)
+        start += 0 if step.name else len(step.token or b"")
 
 
 def _least_z(steps: Sequence[Step]) -> float | None:

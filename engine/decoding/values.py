@@ -6,11 +6,12 @@ Nothing here imports torch, so that the window can import this module.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from engine.source import InvariantError
 
@@ -318,6 +319,61 @@ class Step:
         return self.origin not in (StepOrigin.REPLAYED, StepOrigin.FAST_FORWARDED)
 
 
+class StepMass(NamedTuple):
+    """The probability that a grammar takes away before a token: 1 - Z.
+
+    Attributes:
+        start: the byte of the output at which the token begins.
+        least, most: bounds of that probability; 0 and 1 if nothing is known of it.
+        token: the most probable token that the grammar forbids there; empty if unknown.
+        p: its probability.
+    """
+
+    start: int
+    least: float
+    most: float
+    token: bytes = b""
+    p: float = 0.0
+
+    @classmethod
+    def of(cls, step: Step, start: int) -> StepMass:
+        """Return what a step lost; the token begins at a byte of the output."""
+        allowed = step.z_range or Bounds(0.0, 1.0)
+        forbidden = next((one for one in step.top if not one.allowed), None) if step.was_queried else None
+        name, p = (b"", 0.0) if forbidden is None else (forbidden.token or forbidden.name.encode(), forbidden.p)
+        return cls(start, max(0.0, 1.0 - allowed.high), max(0.0, 1.0 - allowed.low), name, p)
+
+
+class PackedMasses(NamedTuple):
+    """What the steps of an output lost, packed: there may be a hundred thousand."""
+
+    starts: bytes = b""
+    numbers: bytes = b""
+    tokens: tuple[bytes, ...] = ()
+
+    @classmethod
+    def of(cls, steps: Iterable[StepMass]) -> PackedMasses:
+        """Pack steps."""
+        listed = list(steps)
+        numbers = array("d", (number for one in listed for number in (one.least, one.most, one.p)))
+        return cls(
+            array("i", (one.start for one in listed)).tobytes(),
+            numbers.tobytes(),
+            tuple(one.token for one in listed),
+        )
+
+    def unpack(self) -> Iterator[StepMass]:
+        """Yield the steps."""
+        starts, numbers = array("i", self.starts), array("d", self.numbers)
+        for at, (start, token) in enumerate(zip(starts, self.tokens, strict=True)):
+            least, most, p = numbers[3 * at : 3 * at + 3]
+            yield StepMass(start, least, most, token, p)
+
+
+NO_MASSES: Final = PackedMasses()
+"""Those of an output of which nothing is known."""
+
+
 @dataclass(frozen=True, slots=True)
 class TraceNode:
     """A step in the tree of steps; `parent` is None under the root."""
@@ -532,6 +588,7 @@ class SampleOutcome:
         matches: whether it is a complete match.
         tokens: the number of its tokens.
         least_z: the lowest allowed mass of a step; None if no model was queried, or one of them is unknown.
+        masses: what its steps lost; empty if no model was queried.
     """
 
     seed: int
@@ -540,6 +597,7 @@ class SampleOutcome:
     matches: bool
     tokens: int
     least_z: float | None = field(default=None, compare=False)
+    masses: PackedMasses = field(default=NO_MASSES, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

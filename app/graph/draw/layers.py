@@ -8,9 +8,10 @@ picture of the view.
 *Highlights* are paths above the static drawing, so that a step changes a dozen items and not two thousand. Every colour
 has a second cue: a live state has a thick outline and a halo, its outgoing edges are thicker, the path of the match is
 a broad band below its lines, the path of a candidate is a broad dashed band, a selected state has a dashed ring. With
-coverage, covered edges have a broad band, and uncovered ones are dotted. A breakpoint is a dot at the upper left of its
-state, an empty one if it is disabled; a bookmark is a ribbon at the lower left, a comment a speech bubble at the lower
-right. The colour that a user gave a state fills it, and is named in the table and in the card of the state.
+coverage, covered edges have a broad band, and uncovered ones are dotted. With what was lost, the ring of a state and
+the band of an edge are broader for more of it, and dotted where it is unknown. A breakpoint is a dot at the upper left
+of its state, an empty one if it is disabled; a bookmark is a ribbon at the lower left, a comment a speech bubble at the
+lower right. The colour that a user gave a state fills it, and is named in the table and in the card of the state.
 
 *Texts* are created when they become visible. A drawing of 2,000 states has some 6,000 texts; creating them all would
 block the window for half a second, and those that are far outside of the view or too small to read are never seen. So a
@@ -56,6 +57,7 @@ _DOT = 5.0  # the radius of a breakpoint
 _BAND = 7.0
 COVERED_WIDTHS = (3.0, 6.0, 9.0, 13.0, 18.0)
 """The widths of the bands of covered edges: a fifth of the texts for each."""
+_LOST_LEVELS = (None, *range(len(COVERED_WIDTHS)))
 _COVERED = 9.0  # where the share is unknown
 _TILE, _LONG_TILE, _PIECE_TILE = 400.0, 1600.0, 800.0
 _SAME_ZOOM, _MOST_SCALED = 1e-6, 0.5  # differences of the zoom between a picture and a frame
@@ -376,6 +378,7 @@ class Highlights:
         covered, uncovered: the covered and the uncovered edges.
         shares: the share of the texts that use a covered edge, where it is known.
         uncovered_states: the uncovered states.
+        lost, lost_states: what was lost at edges and states: an index of `COVERED_WIDTHS`, None where it is unknown.
         breakpoints, disabled_breakpoints: the states with an enabled and with a disabled breakpoint.
         parted: the states at which the masks of engines differ.
         chosen, chosen_states: the selected edge, or the edges of the paths that the user asked for with their ends.
@@ -397,6 +400,8 @@ class Highlights:
     uncovered: frozenset[EdgeKey] = frozenset()
     uncovered_states: frozenset[int] = frozenset()
     shares: Mapping[EdgeKey, float] = field(default_factory=dict)
+    lost: Mapping[EdgeKey, int | None] = field(default_factory=dict)
+    lost_states: Mapping[int, int | None] = field(default_factory=dict)
     breakpoints: frozenset[int] = frozenset()
     disabled_breakpoints: frozenset[int] = frozenset()
     parted: frozenset[int] = frozenset()
@@ -416,6 +421,18 @@ def covered_width(share: float | None) -> float:
     return COVERED_WIDTHS[min(max(ceil(share * len(COVERED_WIDTHS)), 1), len(COVERED_WIDTHS)) - 1]
 
 
+def _lost_width(level: int | None) -> float:
+    return _COVERED / 2 if level is None else COVERED_WIDTHS[level]
+
+
+def lost_pen(level: int | None, *, is_stale: bool = False) -> QPen:
+    """Return the pen of what was lost, by the index of its width; None where it is unknown."""
+    if level is None:
+        return pen(Role.DISABLED, _lost_width(None), Qt.PenStyle.DotLine, 0.8)
+    opacity = 0.25 + 0.11 * level
+    return pen(Role.DISABLED if is_stale else Role.FORBIDDEN, _lost_width(level), opacity=opacity)
+
+
 class HighlightLayer:
     """The highlight items of one scene."""
 
@@ -426,6 +443,8 @@ class HighlightLayer:
         self.frames = layer(scene, 2)
         self.path, self.candidate_path = layer(scene, 8), layer(scene, 9)
         self.covered = {width: layer(scene, 7) for width in COVERED_WIDTHS}
+        self.lost = {level: layer(scene, 7) for level in _LOST_LEVELS}
+        self.lost_states = {level: layer(scene, 29) for level in _LOST_LEVELS}
         self._uncovered_ground, self.uncovered, self.uncovered_states = (
             layer(scene, 10.2),
             layer(scene, 10.3),
@@ -453,6 +472,11 @@ class HighlightLayer:
             of_width[covered_width(highlights.shares.get(key))].append(key)
         for width, item in self.covered.items():
             item.setPath(shapes.curves(placed.chains(of_width[width])))
+        for level in _LOST_LEVELS:
+            edges = frozenset(key for key, its in highlights.lost.items() if its == level)
+            self.lost[level].setPath(shapes.curves(placed.chains(edges)))
+            states = sorted(state for state, its in highlights.lost_states.items() if its == level)
+            self.lost_states[level].setPath(placed.rings(states, _lost_width(level) / 2))
         uncovered = shapes.curves(placed.chains(highlights.uncovered))
         for item in (self._uncovered_ground, self.uncovered):
             item.setPath(uncovered)
@@ -501,6 +525,9 @@ class HighlightLayer:
         self.candidate_path.setPen(pen(Role.ACCENT, _BAND, Qt.PenStyle.CustomDashLine, 0.55))
         for width, item in self.covered.items():
             item.setPen(pen(Role.DISABLED if is_stale else Role.ALLOWED, width, opacity=0.35))
+        for level in _LOST_LEVELS:
+            for item in (self.lost[level], self.lost_states[level]):
+                item.setPen(lost_pen(level, is_stale=is_stale))
         self._uncovered_ground.setPen(pen(Role.PANEL, 3.0))
         for item in (self.uncovered, self.uncovered_states):
             item.setPen(pen(Role.DISABLED if is_stale else Role.WARNING, 2.2, Qt.PenStyle.DotLine))

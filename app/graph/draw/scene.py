@@ -182,6 +182,11 @@ class AutomatonScene(QGraphicsScene):
         covered = own & frozenset(edges)
         self._highlight(covered=covered, uncovered=own.difference(edges), uncovered_states=idle, shares=dict(shares))
 
+    def set_lost(self, states: Mapping[int, int | None], edges: Mapping[EdgeKey, int | None]) -> None:
+        """Show what was lost at states and edges: the index of a band for each, None where it is unknown."""
+        drawn, paths = self._drawn_states(states), self._drawn_edges(edges)
+        self._highlight(lost={key: edges[key] for key in paths}, lost_states={state: states[state] for state in drawn})
+
     def set_breakpoints(self, states: Mapping[int, bool]) -> None:
         """Mark the states with a breakpoint; the value is whether it is enabled."""
         drawn = self._drawn_states(states)

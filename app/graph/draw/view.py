@@ -132,7 +132,7 @@ class GraphView(QGraphicsView):
         self.is_at_home = True
         self._go_to_home()
 
-    @command("automaton.fit", "Ctrl+M, 0", place=(3, 8), context="background")
+    @command("automaton.fit", "Ctrl+M, 0", place=(3, 13), context="background")
     def fit(self) -> None:
         """Show all of the drawing, however small."""
         self.is_at_home = False
@@ -140,12 +140,12 @@ class GraphView(QGraphicsView):
         self.centerOn(self._drawing.home_rect().center())
         self.reveal()
 
-    @command("automaton.zoom_in", "Ctrl+M, +", "Ctrl+M, =", place=(3, 9), repeats=True)
+    @command("automaton.zoom_in", "Ctrl+M, +", "Ctrl+M, =", place=(3, 14), repeats=True)
     def zoom_in(self) -> None:
         """Zoom in by one step."""
         self._zoom_by(_STEP)
 
-    @command("automaton.zoom_out", "Ctrl+M, -", place=(3, 10), repeats=True)
+    @command("automaton.zoom_out", "Ctrl+M, -", place=(3, 15), repeats=True)
     def zoom_out(self) -> None:
         """Zoom out by one step."""
         self._zoom_by(1 / _STEP)

@@ -48,6 +48,7 @@ from app.panes.automaton.bars import (
     token_table,
 )
 from app.panes.automaton.drawing import DRAWN_AT_MOST, DRAWN_WHOLE, Drawing
+from app.panes.automaton.heat_bar import HeatBar
 from app.panes.automaton.legend import SymbolLegend
 from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.list_panel import ListPanel, ListRow
@@ -71,7 +72,7 @@ from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.decoding.debugging.breakpoints import Breakpoint, StateName
 from engine.decoding.values import FirstBytes
-from engine.diagnosis.test_strings.values import Coverage
+from engine.diagnosis.test_strings.values import Coverage, CoverageMeasure, CoverageSource
 from engine.notations.schema_map import SchemaMap
 from engine.source import SourceText, Span
 
@@ -125,7 +126,7 @@ class AutomatonPane(QWidget):
             on_down=self.lists.focus_list,
         )
         self.stale_banner, self.size_banner, self.coverage_banner = Banner("warning"), Banner("hint"), Banner("hint")
-        self.coverage_choice = CoverageChoice()
+        self.coverage_choice, self.heat_bar = CoverageChoice(), HeatBar()
         self.coverage_banner.add_control(self.coverage_choice)
         self.empty_page, self._legend = _empty_page(ui_text("automaton.page.empty")), SymbolLegend()
         self._pages, self._panels = QStackedWidget(), QWidget()
@@ -173,7 +174,7 @@ class AutomatonPane(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         banners = self.stale_banner, self.size_banner, self.coverage_banner
-        for widget in (self.header, self.level_bar, self.find_bar, *banners):
+        for widget in (self.header, self.level_bar, self.find_bar, *banners, self.heat_bar):
             layout.addWidget(widget)
         layout.addWidget(self._split, 1)
         layout.addWidget(self.footer)
@@ -438,16 +439,28 @@ class AutomatonPane(QWidget):
         self.token_watch.is_running = running
         self._request_tokens()
 
-    def show_coverage(self, coverage: Coverage | None, revision: int, *, generated: bool = False) -> None:
-        """Show the coverage of a grammar in its automaton, if the user wants that.
+    def show_coverage(
+        self,
+        coverage: Coverage | None,
+        revision: int,
+        source: CoverageSource = CoverageSource.TESTS,
+        measure: CoverageMeasure = CoverageMeasure.VISITS,
+    ) -> None:
+        """Show the heat map of a grammar in its automaton, if the user wants that.
 
         Args:
-            coverage: by the test strings, or by the generated outputs; None if unknown.
+            coverage: the coverage; None if unknown.
             revision: of the grammar.
-            generated: whether it is by the generated outputs.
+            source: the texts that count.
+            measure: what is measured.
         """
-        self.coverage_choice.choose(generated=generated)
-        self.marks.coverage, self.marks.is_generated = None if coverage is None else (revision, coverage), generated
+        marks = self.marks
+        self.coverage_choice.choose(source)
+        marks.coverage, marks.source, marks.measure = (
+            None if coverage is None else (revision, coverage),
+            source,
+            measure,
+        )
         self._update_marks()
 
     def show_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
@@ -745,6 +758,10 @@ class AutomatonPane(QWidget):
         navigation = self.navigation
         self.notes.show(navigation, self.scene, self.model)
         self.marks.show(navigation.levels, navigation.view, navigation.automaton, navigation.drawn)
+        marks = self.marks
+        self.heat_bar.setVisible(marks.shows_coverage and marks.is_shown)
+        has_lost = marks.source is not CoverageSource.TESTS
+        self.heat_bar.show_measure(marks.measure, marks.total_texts, has_lost=has_lost)
         for column in range(self.model.columnCount()):
             self.table.setColumnHidden(column, column not in self.model.columns_in_use)
 

@@ -26,10 +26,12 @@ from app.workers.requests.decode import DecodeView
 from app.workers.requests.grammar_position import GrammarPosition
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, StateName
+from engine.diagnosis.test_strings.values import CoverageMeasure, CoverageSource
 from engine.notations.schema_map import SchemaMap
 from engine.source import Diagnostic, SourceText, Span
 
-_COVERAGE, _OF_GENERATED = "coverage", b"generated"  # what it counts
+_COVERAGE, _MEASURE = "coverage", "measure"  # what it counts, and how
+_LOG_PATTERNS = "*.jsonl *.ndjson *.json *.log"
 
 
 def _switch(name: str, key: str, place: int, icon: str = "") -> Callable[[Handler], Handler]:
@@ -69,7 +71,7 @@ class AutomatonPresenter(PanePresenter):
         }
         commands = context.commands
         toggled = [button.toggled for button in self.buttons.values()]
-        commands.add(self, self.session.coverage.counting_changed, header.offers_changed, *toggled)
+        commands.add(self, self.session.coverage.choice_changed, header.offers_changed, *toggled)
         commands.add(self.view.navigation, self.view.layout_chosen)
         for owner in (self.view, self.view.search, self.view.view):
             commands.add(owner)
@@ -96,6 +98,9 @@ class AutomatonPresenter(PanePresenter):
         session.view_changed.connect(self._show_drawn)
         session.live_states.settled.connect(self._show_live)
         session.coverage.changed.connect(self._show_coverage)
+        session.coverage.choice_changed.connect(self._show_coverage)
+        session.coverage.log_progressed.connect(self._show_coverage)
+        session.coverage.log_wanted.connect(self._open_log)
         decoding.view_changed.connect(self._show_decoding)
         decoding.running_changed.connect(view.set_running)
         session.compared_masks.changed.connect(self._show_parted)
@@ -113,19 +118,24 @@ class AutomatonPresenter(PanePresenter):
         view.span_wanted.connect(session.links.span_chosen)
         queries = session.decoding.queries
         view.tokens_wanted.connect(lambda request: queries.list_tokens(request, view.show_tokens))
-        view.coverage_choice.chosen.connect(session.coverage.count_generated)
+        view.coverage_choice.chosen.connect(session.coverage.choose)
+        view.heat_bar.measure_chosen.connect(session.coverage.choose_measure)
         view.schema_page.when_built(self._connect_schema_page)
         view.footer.coverage_button.toggled.connect(partial(session.coverage.watch, "automaton"))
 
     def save(self) -> dict[str, bytes]:
-        """Return what is open in the pane, and what its coverage counts."""
-        counted = _OF_GENERATED if self.session.coverage.counts_generated else b""
-        return {**self.view.save(), _COVERAGE: counted}
+        """Return what is open in the pane, and what its heat map measures; a log is not opened again."""
+        coverage = self.session.coverage
+        source = CoverageSource.TESTS if coverage.source is CoverageSource.LOG else coverage.source
+        return {**self.view.save(), _COVERAGE: source.encode(), _MEASURE: coverage.measure.encode()}
 
     def restore(self, saved: Mapping[str, bytes]) -> None:
         """Restore the saved state."""
         self.view.restore(saved)
-        self.session.coverage.count_generated(saved.get(_COVERAGE, b"") == _OF_GENERATED)
+        is_generated = saved.get(_COVERAGE) == CoverageSource.GENERATED.encode()
+        self.session.coverage.choose(CoverageSource.GENERATED if is_generated else CoverageSource.TESTS)
+        is_lost = saved.get(_MEASURE) == CoverageMeasure.LOST.encode()
+        self.session.coverage.choose_measure(CoverageMeasure.LOST if is_lost else CoverageMeasure.VISITS)
 
     # --- showing -----------------------------------------------------------------------------------------------------
 
@@ -221,19 +231,57 @@ class AutomatonPresenter(PanePresenter):
         return found
 
     def _show_coverage(self) -> None:
-        revision, found = self.session.coverage.shown
-        self.view.show_coverage(found, revision, generated=self.counts_generated)
+        coverage = self.session.coverage
+        revision, found = coverage.shown
+        self.view.show_coverage(found, revision, coverage.source, coverage.measure)
 
     # --- commands ----------------------------------------------------------------------------------------------------
 
     @property
-    def counts_generated(self) -> bool:
-        """Return whether generated outputs, rather than test strings, count for the coverage."""
-        return self.session.coverage.counts_generated
+    def source(self) -> CoverageSource:
+        """Return the texts that count for the heat map."""
+        return self.session.coverage.source
 
-    @command("automaton.coverage_generated", "Ctrl+M, G", place=(3, 6), checked=lambda self: self.counts_generated)
-    def _toggle_counted(self) -> None:
-        self.session.coverage.count_generated(not self.counts_generated)
+    @property
+    def shows_lost(self) -> bool:
+        """Return whether the heat map measures what was lost."""
+        return self.session.coverage.measure is CoverageMeasure.LOST
+
+    @command(
+        "automaton.coverage_tests",
+        "Ctrl+M, 6",
+        place=(3, 6),
+        arguments=(CoverageSource.TESTS,),
+        checked=lambda self, source: self.source is source,
+    )
+    @command(
+        "automaton.coverage_generated",
+        "Ctrl+M, G",
+        place=(3, 7),
+        arguments=(CoverageSource.GENERATED,),
+        checked=lambda self, source: self.source is source,
+    )
+    def _count(self, source: CoverageSource) -> None:
+        self.session.coverage.choose(source)
+
+    @command(
+        "automaton.coverage_log", "Ctrl+M, 7", place=(3, 8), checked=lambda self: self.source is CoverageSource.LOG
+    )
+    def _open_log(self) -> None:
+        """Ask for the files of a log, and count its outputs."""
+        paths, _ = QFileDialog.getOpenFileNames(
+            self.context.window,
+            ui_text("automaton.coverage.log_title"),
+            "",
+            ui_text("automaton.coverage.log_filter", patterns=_LOG_PATTERNS),
+        )
+        if paths:
+            self.session.coverage.open_log(tuple(paths))
+
+    @command("automaton.lost_mass", "Ctrl+M, 8", place=(3, 9), checked=lambda self: self.shows_lost)
+    def _toggle_measure(self) -> None:
+        other = CoverageMeasure.VISITS if self.shows_lost else CoverageMeasure.LOST
+        self.session.coverage.choose_measure(other)
 
     def break_at_state(self) -> None:
         """Toggle a breakpoint on the selected state."""
@@ -262,7 +310,7 @@ class AutomatonPresenter(PanePresenter):
     @_switch("table", "T", 3)
     @_switch("stacks", "S", 4, "ph.stack")
     @_switch("coverage", "V", 5, "ph.checks")
-    @_switch("minimap", "M", 7, "ph.map-trifold")
+    @_switch("minimap", "M", 11, "ph.map-trifold")
     def _press(self, name: str) -> None:
         """Click the button; a disabled one stays as it is."""
         header, button = self.view.header, self.buttons[name]

@@ -50,7 +50,7 @@ from app.widgets.keyboard import delegate_focus
 from app.workers.requests.judge import JudgeAnswer, SuggestAnswer
 from engine.automata.labels import label
 from engine.diagnosis.intake.secrets import remove_secrets
-from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
+from engine.diagnosis.test_strings.values import Coverage, CoverageSource, Suggestion, SuggestionKind
 from engine.document.content import ExpectedText
 from engine.source import SourceText, Span
 
@@ -103,7 +103,7 @@ class EntryList(QListWidget):
 
 
 class CoverageList(QWidget):
-    """Lists the rules and edges that no test string covers, or that no generated output covers.
+    """Lists the rules and edges that no text of a source covers.
 
     Signals:
         span_wanted(Span): show this span of the grammar.
@@ -132,15 +132,15 @@ class CoverageList(QWidget):
         layout.addWidget(self.entries, 1)
         self.setFocusProxy(self.entries)
 
-    def show_coverage(self, found: Coverage, source: SourceText, *, generated: bool = False) -> None:
-        """List what is not covered by the test strings, or by generated outputs.
+    def show_coverage(self, found: Coverage, source: SourceText, by: CoverageSource = CoverageSource.TESTS) -> None:
+        """List what is not covered.
 
         Args:
             found: the coverage.
             source: the text of the grammar.
-            generated: whether it is the coverage of generated outputs.
+            by: the texts that count.
         """
-        self.choice.choose(generated=generated)
+        self.choice.choose(by)
         self.entries.clear()
         self.sentence.setText(coverage_text(found) or ui_text("test_strings.coverage.waiting"))
         for rule in found.rules:
@@ -266,8 +266,7 @@ class StringTestsPane(QWidget):
         span_wanted(Span): show this span of the grammar.
         suggestions_wanted(SuggestionKind): suggest texts of this kind.
         summary_changed(title): the title of the pane's tab changed.
-        generated_chosen(generated): whether the list shows the coverage of generated outputs instead of the test
-        strings.
+        source_chosen(CoverageSource): the texts whose coverage the list shall show.
         watched(is seen): whether the pane is visible.
     """
 
@@ -314,19 +313,19 @@ class StringTestsPane(QWidget):
         self._source, self._error = source, answer.error
         if not answer.error:
             self.model.show_verdicts(dict(zip(answer.texts, answer.verdicts, strict=True)))
-            self._tested = answer.coverage
+            self._coverages[CoverageSource.TESTS] = answer.coverage
             self._show_coverage()
         self._show_summary()
 
-    def show_generated(self, found: Coverage) -> None:
-        """Show the coverage of generated outputs."""
-        self._generated = found
+    def show_coverage(self, source: CoverageSource, found: Coverage) -> None:
+        """Show the coverage of other texts than the test strings."""
+        self._coverages[source] = found
         self._show_coverage()
         self._show_summary()
 
-    def count_generated(self, *, generated: bool) -> None:
-        """List what generated outputs do not cover, or what the test strings do not cover."""
-        self._lists_generated = generated
+    def choose_source(self, source: CoverageSource) -> None:
+        """List what the texts of a source do not cover."""
+        self._source_of_list = source
         self._show_coverage()
 
     def show_suggestions(self, answer: SuggestAnswer) -> None:
@@ -424,22 +423,22 @@ class StringTestsPane(QWidget):
         return not self.model.expected
 
     def _show_coverage(self) -> None:
-        found = self._generated if self._lists_generated else self._tested
-        self.coverage.show_coverage(found, self._source, generated=self._lists_generated)
+        found = self._coverages.get(self._source_of_list, Coverage())
+        self.coverage.show_coverage(found, self._source, self._source_of_list)
         missing = self.coverage.entries.count()
         title = ui_text("test_strings.coverage.tab")
         self.side.setTabText(0, ui_text("test_strings.coverage.tab_count", count=missing) if missing else title)
 
     def _coverage_parts(self) -> list[str]:
-        reason = self._tested.reason
-        if reason:
-            return [ui_text("test_strings.coverage.none", reason=reason)]
-        shares = (("tests", self._tested), ("generated", self._generated))
-        return [f"{ui_text(f'common.word.{key}')}: {share}" for key, found in shares if (share := share_text(found))]
+        tested = self._coverages.get(CoverageSource.TESTS, Coverage())
+        if tested.reason:
+            return [ui_text("test_strings.coverage.none", reason=tested.reason)]
+        shares = ((source, share_text(self._coverages.get(source, Coverage()))) for source in CoverageSource)
+        return [f"{ui_text(f'automaton.choice.{source}.label')}: {share}" for source, share in shares if share]
 
     def _build(self) -> None:
-        self._tested = self._generated = Coverage()
-        self._lists_generated = False
+        self._coverages: dict[CoverageSource, Coverage] = {}
+        self._source_of_list = CoverageSource.TESTS
         bar = QFrame()
         bar.setProperty("role", "bar")
         self.buttons = {
@@ -522,7 +521,7 @@ class StringTestsPane(QWidget):
         self.table.customContextMenuRequested.connect(self._open_menu)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._show_buttons())
         self.span_wanted = self.coverage.span_wanted
-        self.generated_chosen = self.coverage.choice.chosen
+        self.source_chosen = self.coverage.choice.chosen
         self.suggestions.taken.connect(self._take_suggestions)
         theme.themes.changed.connect(self._apply_theme)
 

@@ -9,7 +9,7 @@ from app.commands import command
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.widgets.lazy import Lazy
 from app.workers.requests.judge import JudgeAnswer
-from engine.diagnosis.test_strings.values import Coverage, SuggestionKind
+from engine.diagnosis.test_strings.values import Coverage, CoverageSource, SuggestionKind
 from engine.source import SourceText
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ class StringTestsPresenter(PanePresenter):
         super().__init__(context)
         self.view: Lazy[StringTestsPane] = Lazy(self._make)
         self.session.test_runs.judged.connect(self._show_judged)
-        self.session.coverage.generated_changed.connect(self._show_generated)
-        self.session.coverage.counting_changed.connect(self._show_counting)
+        self.session.coverage.found_changed.connect(self._show_coverage)
+        self.session.coverage.choice_changed.connect(self._show_source)
         context.commands.add(self)
 
     def _make(self) -> StringTestsPane:
@@ -38,11 +38,12 @@ class StringTestsPresenter(PanePresenter):
         session.compiling.stale_changed.connect(lambda _stale, reason: view.set_stale(reason))
         view.edited.connect(session.test_runs.set_texts)
         view.watched.connect(partial(session.coverage.watch, "tests"))
-        view.generated_chosen.connect(session.coverage.count_generated)
+        view.source_chosen.connect(session.coverage.choose)
         view.suggestions_wanted.connect(lambda kind: session.test_runs.suggest(kind, view.show_suggestions))
         view.span_wanted.connect(session.links.span_chosen)
-        view.count_generated(generated=session.coverage.counts_generated)
-        view.show_generated(session.coverage.generated)
+        view.choose_source(session.coverage.source)
+        for source in (CoverageSource.GENERATED, CoverageSource.LOG):
+            view.show_coverage(source, session.coverage.of(source)[1] or Coverage())
         view.summary_changed.connect(self.title_changed)  # last: the tab has no title while the pane is built
         return view
 
@@ -50,13 +51,13 @@ class StringTestsPresenter(PanePresenter):
         drawn = self.session.compiling.last_good
         self.view.get().show_answer(answer, SourceText(drawn.request.text if drawn is not None else ""))
 
-    def _show_generated(self, coverage: Coverage) -> None:
+    def _show_coverage(self, source: CoverageSource, coverage: Coverage) -> None:
         if self.view.built is not None:
-            self.view.built.show_generated(coverage)
+            self.view.built.show_coverage(source, coverage)
 
-    def _show_counting(self, generated: bool) -> None:
+    def _show_source(self) -> None:
         if self.view.built is not None:
-            self.view.built.count_generated(generated=generated)
+            self.view.built.choose_source(self.session.coverage.source)
 
     # --- commands ----------------------------------------------------------------------------------------------------
 

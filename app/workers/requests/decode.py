@@ -12,10 +12,12 @@ from engine.decoding.debugging.breakpoints import Breakpoint, RuleEvents, StopBe
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import (
     DEFAULT_MAX_TOKENS,
+    NO_MASSES,
     ArchivedBranch,
     BaselineRun,
     Candidate,
     Chat,
+    PackedMasses,
     Position,
     SampleOutcome,
     SamplerSettings,
@@ -428,11 +430,16 @@ class TokensAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ManyAnswer:
-    """The outcomes of many seeds so far, out of `total`; the last answer has `done` set."""
+    """The outcomes of many seeds so far, out of `total`; the last answer has `done` set.
+
+    Attributes:
+        masses: what the steps of the last outcome lost; only the first answer with an outcome has them.
+    """
 
     outcomes: tuple[SampleOutcome, ...]
     total: int
     done: bool
+    masses: PackedMasses = NO_MASSES
 
 
 # --- pasted outputs and shared traces --------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from app.workers.requests.compile import CompileRequest
 from engine.diagnosis.case import RequestConstraint
 from engine.diagnosis.intake.remarks import IntakeRemark
 from engine.diagnosis.intake.values import Intake
-from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
+from engine.diagnosis.test_strings.values import CountedText, Coverage, Suggestion, SuggestionKind
 from engine.diagnosis.verdicts.verdict import Verdict
 from engine.source import Diagnostic, Span
 
@@ -53,12 +53,10 @@ class CoverRequest(WorkerRequest["CoverAnswer"]):
     Attributes:
         compiled: the grammar.
         outputs: the outputs, each once.
-        counts: how often each was generated; once by default.
     """
 
     compiled: CompileRequest
-    outputs: tuple[bytes, ...]
-    counts: tuple[int, ...] = ()
+    outputs: tuple[CountedText, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +72,53 @@ class CoverAnswer:
     revision: int
     coverage: Coverage = field(default_factory=Coverage)
     pending: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FollowLog(WorkerRequest["LogAnswer"]):
+    """Compute the coverage of a grammar by the outputs of a log; each request follows some more of them.
+
+    Attributes:
+        compiled: the grammar, in place of those of the log.
+        paths: the folders and files.
+        begins: whether the log is read from its beginning.
+    """
+
+    compiled: CompileRequest
+    paths: tuple[str, ...]
+    begins: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """How much of a log has been followed.
+
+    Attributes:
+        rows: the number of its requests so far.
+        empty: how many of them have no output.
+        illegal: how many have an output that the grammar refuses; it counts as far as it is legal.
+        unread: how many cannot be read.
+        done, total: bytes that were read, and those of all files.
+        is_cut: whether there is more.
+    """
+
+    rows: int = 0
+    empty: int = 0
+    illegal: int = 0
+    unread: int = 0
+    done: int = 0
+    total: int = 0
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogAnswer:
+    """The coverage by a log once it is complete, or how far it is."""
+
+    request: FollowLog
+    coverage: Coverage = field(default_factory=Coverage)
+    state: LogState = LogState()
+    is_complete: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,20 +12,32 @@ text.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeVar
 
 from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
 from engine.compile import CompiledGrammar
-from engine.diagnosis.test_strings.values import Coverage, EdgeKey, EdgeRow, RuleRow
+from engine.diagnosis.test_strings.values import (
+    TEXT_END,
+    CountedText,
+    Coverage,
+    EdgeKey,
+    EdgeRow,
+    LostMass,
+    PartRow,
+    RuleRow,
+)
 from engine.export import drawable_automata
 from engine.source import CancelToken, LimitExceededError, Span
 
 MOST_ITEMS = 200_000
+MOST_EXACT = 1_000
+"""Of more different texts, it is not said which of them use an edge."""
 _CHECK_EVERY = 64
 
+Key = TypeVar("Key", bound=Hashable)
 
 Item = tuple[int, int, int]
 """A rule, one of its states, and the offset of its call."""
@@ -69,14 +81,26 @@ def single_rule(dfa: ByteDfa, span: Span) -> RuleAutomata:
 
 @dataclass(frozen=True, slots=True)
 class GrammarUses:
-    """The rules (by index) and edges that one text uses; both None if it has too many derivations."""
+    """What one text uses of a grammar.
+
+    Attributes:
+        rules, edges: the rules (by index) and edges; both None if the text has too many derivations.
+        readers: the edges that read the byte at an offset, by the offsets that were asked for; at its end, edges to
+            `TEXT_END`.
+    """
 
     rules: frozenset[int] | None = frozenset()
     edges: frozenset[EdgeKey] | None = frozenset()
+    readers: Mapping[int, frozenset[EdgeKey]] = field(default_factory=dict)
 
 
 def uses_of(
-    automata: RuleAutomata, text: bytes, *, is_whole: bool = True, cancel: CancelToken | None = None
+    automata: RuleAutomata,
+    text: bytes,
+    *,
+    is_whole: bool = True,
+    offsets: Collection[int] = (),
+    cancel: CancelToken | None = None,
 ) -> GrammarUses:
     """Return what a text uses: nothing if it does not match.
 
@@ -84,16 +108,16 @@ def uses_of(
         automata: the grammar.
         text: the text.
         is_whole: whether it should match completely; else it is a prefix of a match, such as the trace of a generation.
+        offsets: where it matters which edges read.
         cancel: cancels the computation.
 
     Raises:
         CancelledError: `cancel` was used.
     """
     try:
-        rules, edges = _Chart(automata, cancel).uses(text, is_whole=is_whole)
+        return _Chart(automata, cancel).uses(text, is_whole=is_whole, offsets=offsets)
     except LimitExceededError:
         return GrammarUses(None, None)
-    return GrammarUses(frozenset(rules), frozenset(edges))
 
 
 def coverage(automata: RuleAutomata, uses: Iterable[GrammarUses], counts: Iterable[int] | None = None) -> Coverage:
@@ -106,8 +130,11 @@ def coverage(automata: RuleAutomata, uses: Iterable[GrammarUses], counts: Iterab
     """
     used = list(uses)
     weights = [1] * len(used) if counts is None else list(counts)
-    rules, edges = Counter[int](), Counter[EdgeKey]()
-    for one, weight in zip(used, weights, strict=True):
+    rules, edges, users = Counter[int](), Counter[EdgeKey](), defaultdict[EdgeKey, int](int)
+    is_exact = len(used) <= MOST_EXACT
+    for number, (one, weight) in enumerate(zip(used, weights, strict=True)):
+        for edge in (one.edges or ()) if is_exact else ():
+            users[edge] |= 1 << number
         rules.update(dict.fromkeys(one.rules or (), weight))
         edges.update(dict.fromkeys(one.edges or (), weight))
     has_names = any(rule.name for rule in automata.rules)
@@ -121,7 +148,102 @@ def coverage(automata: RuleAutomata, uses: Iterable[GrammarUses], counts: Iterab
         sum(row.covered for row in rows),
         sum(weight for one, weight in zip(used, weights, strict=True) if one.rules),
         sum(weight for one, weight in zip(used, weights, strict=True) if one.rules is None),
+        weights=tuple(weights) if is_exact else (),
+        users=dict(users),
     )
+
+
+class WeighedUses(NamedTuple):
+    """What one output uses of a grammar, and what its steps lost.
+
+    Attributes:
+        text: the output.
+        uses: what it uses.
+        path: the transitions of the complete automaton that it takes, one for each byte; empty without one.
+        parts: the parts of the grammar's text that read at each offset; None for those of the edges.
+    """
+
+    text: CountedText
+    uses: GrammarUses
+    path: tuple[tuple[int, int], ...] = ()
+    parts: tuple[tuple[Span, ...], ...] | None = None
+
+
+def weighed_coverage(automata: RuleAutomata, outputs: Collection[WeighedUses], *, has_whole: bool) -> Coverage:
+    """Return what several outputs use together, and what their steps lost there.
+
+    Args:
+        automata: the grammar.
+        outputs: what each output uses.
+        has_whole: whether there is a complete automaton, in which they have paths.
+    """
+    outputs = sorted(outputs, key=lambda one: (one.text.data, one.text.masses))  # sums depend on the order
+    counts = [one.text.count for one in outputs]
+    found = coverage(automata, [one.uses for one in outputs], counts)
+    spans = _spans_of(automata)
+    texts, whole, lost = Counter[Span](), Counter[tuple[int, int]](), _Lost()
+    whole_users = defaultdict[tuple[int, int], int](int)
+    for number, one in enumerate(outputs):
+        used = {span for edge in one.uses.edges or () for span in spans[edge]}
+        if one.parts is not None:
+            used = {span for parts in one.parts for span in parts}
+        texts.update(dict.fromkeys(used, one.text.count))
+        path = {edge for edge in one.path if edge[1] != TEXT_END}
+        whole.update(dict.fromkeys(path, one.text.count))
+        for transition in path if found.weights else ():
+            whole_users[transition] |= 1 << number
+        lost.add(one, spans)
+    return replace(
+        found,
+        rules=tuple(replace(row, lost=lost.rules.get(n, row.lost)) for n, row in enumerate(found.rules)),
+        whole_users=dict(whole_users),
+        parts=tuple(PartRow(span, texts[span], lost.parts.get(span, LostMass())) for span in sorted(texts)),
+        lost=lost.edges,
+        whole=dict(whole) if has_whole else None,
+        whole_lost=lost.whole,
+        total=lost.total,
+        unknown=sum(one.text.count for one in outputs if not one.text.masses.tokens),
+    )
+
+
+class _Lost:
+    """What steps lost, by where they are."""
+
+    def __init__(self) -> None:
+        self.edges: dict[EdgeKey, LostMass] = {}
+        self.whole: dict[tuple[int, int], LostMass] = {}
+        self.rules: dict[int, LostMass] = {}
+        self.parts: dict[Span, LostMass] = {}
+        self.total = LostMass()
+
+    def add(self, output: WeighedUses, spans: Mapping[EdgeKey, tuple[Span, ...]]) -> None:
+        """Add the steps of an output; those that it has beyond what was followed are nowhere."""
+        for step in output.text.masses.unpack():
+            edges = output.uses.readers.get(step.start, frozenset())
+            if not edges:
+                continue
+            lost = LostMass.of(step, output.text.count)
+            self.total += lost
+            parts = {span for edge in edges for span in spans.get(edge, ())}
+            if output.parts is not None:
+                parts = set(output.parts[step.start]) if step.start < len(output.parts) else set()
+            _add(self.edges, edges, lost)
+            _add(self.rules, {edge.rule for edge in edges}, lost)
+            _add(self.parts, parts, lost)
+            _add(self.whole, output.path[step.start : step.start + 1], lost)
+
+
+def _add(known: dict[Key, LostMass], keys: Iterable[Key], lost: LostMass) -> None:
+    for key in keys:
+        known[key] = known[key] + lost if key in known else lost
+
+
+def _spans_of(automata: RuleAutomata) -> dict[EdgeKey, tuple[Span, ...]]:
+    found: dict[EdgeKey, tuple[Span, ...]] = {}
+    for number, rule in enumerate(automata.rules):
+        found |= {EdgeKey(number, edge.source, edge.target): edge.spans for edge in rule.dfa.edges}
+        found |= {EdgeKey(number, call.source, call.target, call.rule): call.spans for call in rule.calls}
+    return found
 
 
 def _edge_rows(automata: RuleAutomata, used: Mapping[EdgeKey, int]) -> Iterable[EdgeRow]:
@@ -149,22 +271,28 @@ class _Chart:
         self._callers: list[defaultdict[int, list[Item]]] = []
         self._size = 0
 
-    def uses(self, text: bytes, *, is_whole: bool) -> tuple[set[int], set[EdgeKey]]:
-        """Return the rules and edges that a text uses; none if it does not match, or is no prefix of a match."""
+    def uses(self, text: bytes, *, is_whole: bool, offsets: Collection[int]) -> GrammarUses:
+        """Return what a text uses; nothing if it does not match, or is no prefix of a match."""
         if not self._automata.rules:
-            return set(), set()
+            return GrammarUses()
         self._add({(0, self._start(0), 0): []})
         for at, byte in enumerate(text):
             if self._cancel is not None and at % _CHECK_EVERY == 0:
                 self._cancel.check()
             self._add(self._read(byte))
             if not self._positions[-1]:
-                return set(), set()
-        end = len(text)
+                return GrammarUses()
+        end, wanted = len(text), frozenset(offsets)
         if is_whole:
             items = [item for item in self._positions[end] if item[0] == item[2] == 0 and self._accepts(item)]
-            return self._trace_back((end, item) for item in items)
-        return self._trace_back(self._open(end))
+            found = self._trace_back(((end, item) for item in items), wanted)
+        else:  # what would have come next is not known, so all that could read it are meant
+            items = [item for item in self._positions[end] if self._reads(item)]
+            found = self._trace_back(self._open(end), wanted)
+        if end not in wanted or not items:
+            return found
+        ends = frozenset(EdgeKey(rule, state, TEXT_END) for rule, state, _ in items)
+        return replace(found, readers={**found.readers, end: ends})
 
     def _open(self, end: int) -> set[_Node]:
         """Return the open items at the end of a text: rules that read some of it, and their callers."""
@@ -184,6 +312,10 @@ class _Chart:
 
     def _accepts(self, item: Item) -> bool:
         return self._automata.rules[item[0]].dfa.states[item[1]].accepting
+
+    def _reads(self, item: Item) -> bool:
+        is_end = item[0] == item[2] == 0 and self._accepts(item)
+        return is_end or any(edge.source == item[1] for edge in self._automata.rules[item[0]].dfa.edges)
 
     def _read(self, byte: int) -> dict[Item, list[_Link]]:
         here = len(self._positions) - 1
@@ -240,8 +372,9 @@ class _Chart:
                 if item[0] == rule and item[2] == position and self._accepts(item):
                     yield position, item
 
-    def _trace_back(self, ends: Iterable[_Node]) -> tuple[set[int], set[EdgeKey]]:
+    def _trace_back(self, ends: Iterable[_Node], offsets: frozenset[int]) -> GrammarUses:
         rules, edges = set[int](), set[EdgeKey]()
+        readers: defaultdict[int, set[EdgeKey]] = defaultdict(set)
         todo, seen = list(ends), set[_Node]()
         while todo:
             node = todo.pop()
@@ -255,4 +388,7 @@ class _Chart:
                 todo.append(before)
                 if inner is not None:
                     todo += self._completed(inner)
-        return rules, edges
+                elif before[0] in offsets:
+                    readers[before[0]].add(edge)
+        frozen = {offset: frozenset(found) for offset, found in readers.items()}
+        return GrammarUses(frozenset(rules), frozenset(edges), frozen)

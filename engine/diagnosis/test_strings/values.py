@@ -3,11 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from engine.decoding.values import NO_MASSES, Bounds, PackedMasses, StepMass
 from engine.source import Span
+
+TEXT_END: Final = -1
+"""The target of an edge that is the end of the text."""
+
+
+class CoverageSource(StrEnum):
+    """The texts of a coverage."""
+
+    TESTS = "tests"
+    GENERATED = "generated"
+    LOG = "log"
+
+
+class CoverageMeasure(StrEnum):
+    """The measure of a heat map."""
+
+    VISITS = "visits"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class LostMass:
+    """The probability that a grammar took away at some steps.
+
+    Attributes:
+        steps: the number of steps.
+        known: how many of them have bounds; the others are in no sum.
+        least, most: the sums of the bounds.
+        token: the most probable token that was forbidden at one of them; empty if unknown.
+        p: its probability.
+    """
+
+    steps: int = 0
+    known: int = 0
+    least: float = 0.0
+    most: float = 0.0
+    token: bytes = b""
+    p: float = 0.0
+
+    @classmethod
+    def of(cls, step: StepMass, count: int = 1) -> LostMass:
+        """Return what a step lost that was taken several times."""
+        if step.least <= 0 and step.most >= 1:
+            return cls(count)
+        return cls(count, count, count * step.least, count * step.most, step.token, step.p)
+
+    def __add__(self, other: LostMass) -> LostMass:
+        worst = max(self, other, key=lambda one: one.p)
+        return LostMass(
+            self.steps + other.steps,
+            self.known + other.known,
+            self.least + other.least,
+            self.most + other.most,
+            worst.token,
+            worst.p,
+        )
+
+    @property
+    def mean(self) -> Bounds | None:
+        """Return bounds of the mean over the steps where something is known; None if there is no such step."""
+        return Bounds(self.least / self.known, self.most / self.known) if self.known else None
+
+
+@dataclass(frozen=True, slots=True)
+class CountedText:
+    """An output that counts for a coverage.
+
+    Attributes:
+        data: its bytes.
+        count: how often there is one like it.
+        masses: what its steps lost; empty if nothing is known of them.
+    """
+
+    data: bytes
+    count: int = 1
+    masses: PackedMasses = NO_MASSES
 
 
 class EdgeKey(NamedTuple):
@@ -21,12 +98,28 @@ class EdgeKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """A rule in a list: its name, its span, whether a text uses it, and how many do."""
+    """A rule in a list: its name, its span, whether a text uses it, how many do, and what was lost in it."""
 
     name: str
     span: Span
     covered: bool
     texts: int = 0
+    lost: LostMass = LostMass()
+
+
+@dataclass(frozen=True, slots=True)
+class PartRow:
+    """A part of the grammar's text that reads, such as the value of a keyword, or a literal.
+
+    Attributes:
+        span: its span.
+        texts: how many texts the match of which was in it.
+        lost: what was lost there.
+    """
+
+    span: Span
+    texts: int = 0
+    lost: LostMass = LostMass()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +156,15 @@ class Coverage:
         left_out: how many texts were left out because they have too many derivations.
         whole: the transitions of the grammar's complete automaton that the texts take, source and target of each byte,
             with the number of the texts; None if it would equal the rules, or there is no complete automaton.
+        weights: how often there is each text; empty if there are too many to say which of them use an edge.
+        users: the texts that use an edge, as the bits of a number; likewise.
+        whole_users: the same in the complete automaton.
+        parts: the parts of the grammar's text that a text uses, in their order.
+        lost: what was lost before the bytes that an edge reads; `TEXT_END` is the target of an end. A step of an
+            ambiguous text is at all its edges.
+        whole_lost: the same in the complete automaton.
+        total: what was lost at all steps.
+        unknown: how many texts have no steps.
         reason: why there is no coverage; else empty.
     """
 
@@ -73,6 +175,14 @@ class Coverage:
     followed: int = 0
     left_out: int = 0
     whole: Mapping[tuple[int, int], int] | None = None
+    weights: tuple[int, ...] = ()
+    users: Mapping[EdgeKey, int] = field(default_factory=dict)
+    whole_users: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    parts: tuple[PartRow, ...] = ()
+    lost: Mapping[EdgeKey, LostMass] = field(default_factory=dict)
+    whole_lost: Mapping[tuple[int, int], LostMass] = field(default_factory=dict)
+    total: LostMass = LostMass()
+    unknown: int = 0
     reason: str = ""
 
     @property

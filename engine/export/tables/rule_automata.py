@@ -11,6 +11,7 @@ white space from the GBNF form. Where spaces are fixed, they are literals there.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -169,6 +170,18 @@ def without_blanks(compiled: CompiledGrammar, cancel: CancelToken | None = None)
 def without_white_space(text: bytes) -> bytes:
     """Remove the white space around the tokens of a JSON text, which may be incomplete."""
     return _STRING_OR_BLANK.sub(lambda found: found[1] or b"", text)
+
+
+def offsets_without_white_space(text: bytes, offsets: Iterable[int]) -> dict[int, int]:
+    """Return where offsets of a JSON text are in what `without_white_space` leaves of it; within a blank, its start."""
+    blanks = [found.span() for found in _STRING_OR_BLANK.finditer(text) if found[1] is None]
+    found, removed, at = dict[int, int](), 0, 0
+    for offset in sorted(offsets):
+        while at < len(blanks) and blanks[at][1] <= offset:
+            removed, at = removed + blanks[at][1] - blanks[at][0], at + 1
+        inside = max(0, offset - blanks[at][0]) if at < len(blanks) else 0
+        found[offset] = offset - removed - inside
+    return found
 
 
 def _placed(automata: RuleAutomata) -> RuleAutomata:

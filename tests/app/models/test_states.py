@@ -70,10 +70,10 @@ def test_breakpoints_and_coverage_are_marked_and_taken_back(qtbot: QtBot) -> Non
     assert changed == [(0, 0), (2, 2)]
     model.set_breakpoints({2: True})
     assert changed[2:] == [(0, 0), (2, 2)]
-    model.set_covered({0: 1})
     uncovered = mark("not_covered")
-    assert marks(model) == [mark("covered"), uncovered, f"{mark('breakpoint')} · {uncovered}"]
-    model.set_covered(None)
+    model.set_heat({0: "used", 1: uncovered, 2: uncovered})
+    assert marks(model) == ["used", uncovered, f"{mark('breakpoint')} · {uncovered}"]
+    model.set_heat({})
     model.set_breakpoints({})
     assert marks(model) == ["", "", ""]
 
@@ -90,7 +90,7 @@ def test_many_changes_are_told_in_one_go(qtbot: QtBot) -> None:
     model, told = StatesModel(), []
     model.show_dfa(ByteDfa(0, tuple(DfaState(i, False) for i in range(50)), ()), lambda _edge: "", None)
     model.dataChanged.connect(lambda first, last: told.append((first.row(), last.row())))
-    model.set_covered(frozenset({3}))
+    model.set_heat({3: "used"})
     assert told == [(0, 49)]
 
 

@@ -5,13 +5,13 @@ from PySide6.QtCore import QObject, Signal
 
 from app.session.coverage import ShownCoverage
 from app.workers.requests.judge import CoverAnswer, JudgeAnswer
-from engine.diagnosis.test_strings.values import Coverage
+from engine.diagnosis.test_strings.values import Coverage, CoverageSource
 
 BY_TESTS, BY_OUTPUTS = Coverage(followed=1), Coverage(followed=2)
 
 
 class Runs(QObject):
-    judged, covered, replaced = Signal(object), Signal(object), Signal()
+    judged, covered, log_followed, replaced = Signal(object), Signal(object), Signal(object), Signal()
 
     def __init__(self):
         super().__init__()
@@ -35,15 +35,15 @@ def test_the_tests_count_until_the_user_chooses_generated_outputs(runs, coverage
     runs.judged.emit(JudgeAnswer(1, (), coverage=BY_TESTS))
     runs.covered.emit(CoverAnswer(1, BY_OUTPUTS, 0))
     assert coverage.shown == (1, BY_TESTS)
-    with qtbot.waitSignals([coverage.changed, coverage.counting_changed]):
-        coverage.count_generated(True)
+    with qtbot.waitSignals([coverage.changed, coverage.choice_changed]):
+        coverage.choose(CoverageSource.GENERATED)
     assert coverage.shown == (1, BY_OUTPUTS)
 
 
 def test_the_coverage_of_outputs_of_another_grammar_is_forgotten(runs, coverage):
     runs.covered.emit(CoverAnswer(1, BY_OUTPUTS, 0))
     runs.judged.emit(JudgeAnswer(2, (), coverage=BY_TESTS))
-    assert coverage.generated == Coverage()
+    assert coverage.of(CoverageSource.GENERATED) == (-1, None)
     assert coverage.shown == (2, BY_TESTS)
 
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 
 from app.catalogue import ui_text
 from app.document import AutomatonPart, DocumentFile, GrammarPart, ModelPart
+from engine.diagnosis.test_strings.values import CoverageSource
 from engine.document.content import ExpectedText
 
 LEFT = Qt.MouseButton.LeftButton
@@ -129,21 +130,21 @@ def test_the_user_chooses_which_of_them_is_marked(desk):
     desk.wait(lambda: pane.coverage_banner.text() == ui_text("automaton.coverage.tests", covered=2, **fields))
     of_tests = pane.scene.highlights.covered
     step(desk, "c")
-    desk.qtbot.mouseClick(pane.coverage_choice.generated_button, LEFT)
+    desk.qtbot.mouseClick(pane.coverage_choice.buttons[CoverageSource.GENERATED], LEFT)
     desk.wait(lambda: pane.coverage_banner.text() == ui_text("automaton.coverage.generated", covered=1, **fields))
     assert not pane.scene.highlights.covered & of_tests
     assert action.isChecked()
     desk.window.commands["view.tests"].trigger()
     choice, entries = desk.panes.view("tests").coverage.choice, desk.panes.view("tests").coverage.entries
-    desk.wait(lambda: choice.generated_button.isChecked() and entries.count() == 3)
-    desk.qtbot.mouseClick(choice.tests_button, LEFT)
+    desk.wait(lambda: choice.buttons[CoverageSource.GENERATED].isChecked() and entries.count() == 3)
+    desk.qtbot.mouseClick(choice.buttons[CoverageSource.TESTS], LEFT)
     desk.wait(lambda: entries.count() == 2 and pane.scene.highlights.covered == of_tests)
     assert not action.isChecked()
-    assert pane.coverage_choice.tests_button.isChecked()
+    assert pane.coverage_choice.buttons[CoverageSource.TESTS].isChecked()
     action.trigger()
-    assert choice.generated_button.isChecked()
+    assert choice.buttons[CoverageSource.GENERATED].isChecked()
     saved = desk.panes.save()
-    action.trigger()
-    assert choice.tests_button.isChecked()
+    desk.window.commands["automaton.coverage_tests"].trigger()
+    assert choice.buttons[CoverageSource.TESTS].isChecked()
     desk.panes.restore(saved)
-    assert choice.generated_button.isChecked()
+    assert choice.buttons[CoverageSource.GENERATED].isChecked()

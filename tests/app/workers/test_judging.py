@@ -7,11 +7,11 @@ import pytest
 from catalogue_texts import shows
 
 from app.catalogue import ui_text
-from app.workers.judge import StringTestHandler, passed
+from app.workers.judge import StringTestHandler, path_of
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.judge import CoverRequest, JudgeRequest, SuggestRequest
 from engine.compile import CompileOptions, compile_grammar
-from engine.diagnosis.test_strings.values import SuggestionKind
+from engine.diagnosis.test_strings.values import CountedText, SuggestionKind
 from engine.diagnosis.verdicts.verdict import VerdictOutcome
 from engine.source import CancelledError, CancelToken, limited_work, work_turns
 
@@ -37,7 +37,7 @@ def judge(handler, request, texts, counted=(0,)):
 
 
 def cover(handler, request, *outputs):
-    return handler.handle(CoverRequest(request, outputs), CancelToken(), lambda _value: None)
+    return handler.handle(CoverRequest(request, tuple(map(CountedText, outputs))), CancelToken(), lambda _value: None)
 
 
 def suggest(handler, request, kind, known=()):
@@ -176,15 +176,15 @@ def test_what_texts_use_of_a_whole_automaton_is_told_beside_its_rules(handler):
     request = compiled("gbnf")
     answer = judge(handler, request, ("x12", "y", "x"), (0, 2))
     dfa = compile_grammar("gbnf", GRAMMARS["gbnf"]).materialise(100)
-    assert answer.coverage.whole == dict.fromkeys(passed(dfa, b"x12"), 1)  # "x" is no whole text
-    assert set(cover(handler, request, b"y", b"x").coverage.whole) == passed(dfa, b"y") | passed(dfa, b"x")
+    assert answer.coverage.whole == dict.fromkeys(path_of(dfa, b"x12"), 1)  # "x" is no whole text
+    assert set(cover(handler, request, b"y", b"x").coverage.whole) == {*path_of(dfa, b"y"), *path_of(dfa, b"x")}
     assert judge(handler, compiled("regex"), ("y",)).coverage.whole is None  # its edges tell it
     recursive = compiled("gbnf", 'root ::= "(" root ")" | "a"')
     assert judge(handler, recursive, ("a",)).coverage.whole is None
 
 
-def test_an_automaton_is_passed_as_far_as_a_text_goes():
+def test_an_automaton_is_followed_as_far_as_a_text_goes():
     dfa = compile_grammar("regex", "ab").materialise(10)
-    assert len(passed(dfa, b"ab")) == 2
-    assert passed(dfa, b"ax") == passed(dfa, b"a") == {(dfa.start, dfa.step(dfa.start, ord("a")))}
-    assert passed(dfa, b"") == frozenset()
+    assert len(path_of(dfa, b"ab")) == 2
+    assert path_of(dfa, b"ax") == path_of(dfa, b"a") == ((dfa.start, dfa.step(dfa.start, ord("a"))),)
+    assert path_of(dfa, b"") == ()

@@ -188,8 +188,9 @@ def test_a_band_is_wider_for_more_of_the_texts_and_the_tip_counts_them(pane, qtb
     assert covered_width(0.75) > covered_width(0.25) > 0
     assert [covered_width(share) for share in (0.001, 1.0)] == [COVERED_WIDTHS[0], COVERED_WIDTHS[-1]]
     texts = ui_text("automaton.coverage.fragment.texts", count=4)
-    assert ui_text("automaton.coverage.edge", count=3, texts=texts) in pane.view.edge_tip((start, after))
-    assert ui_text("automaton.states.mark.texts", count=3) in pane.model.index(after, MARKS).data()
+    used = ui_text("automaton.coverage.fragment.used", count=3, texts=texts)
+    assert used in pane.view.edge_tip((start, after))
+    assert used in pane.model.index(after, MARKS).data()
     press(pane, qtbot)
     assert not pane.scene.highlights.shares
     assert texts not in pane.view.edge_tip((start, after))

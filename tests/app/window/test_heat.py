@@ -1,0 +1,76 @@
+"""The heat map of what a grammar takes away, in one window with real workers and the letters model."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
+
+from app.catalogue import ui_text
+from app.document import AutomatonPart, DocumentFile, GrammarPart, ModelPart
+from engine.diagnosis.test_strings.values import Coverage, CoverageMeasure, CoverageSource
+
+LEFT = Qt.MouseButton.LeftButton
+RULES = 'root ::= a | b\na ::= "x" [0-9]+\nb ::= "y"\n'
+
+
+@pytest.fixture
+def heated(real_desk):
+    """A window whose heat map is shown, after ten outputs of the model."""
+    desk = real_desk
+    desk.session.start()
+    grammar = GrammarPart(notation="gbnf", text=RULES)
+    desk.document.replace(
+        DocumentFile(grammar=grammar, model=ModelPart("shakespeare"), automaton=AutomatonPart(merges=False))
+    )
+    desk.wait(lambda: not desk.session.step_refusal)
+    pane = desk.panes.automaton
+    desk.wait(pane.footer.coverage_button.isVisible)
+    desk.qtbot.mouseClick(pane.footer.coverage_button, LEFT)
+    desk.session.decoding.sample_many(10)
+    desk.qtbot.mouseClick(pane.coverage_choice.buttons[CoverageSource.GENERATED], LEFT)
+    desk.wait(lambda: (desk.session.coverage.shown[1] or Coverage()).followed == 10)
+    return desk
+
+
+def test_lost_mass_is_laid_over_states_and_edges(heated, tmp_path, monkeypatch):
+    pane, coverage = heated.panes.automaton, heated.session.coverage
+    assert not pane.scene.highlights.lost_states
+    heated.qtbot.mouseClick(pane.heat_bar.buttons[CoverageMeasure.LOST], LEFT)
+    assert heated.window.commands["automaton.lost_mass"].isChecked()
+    found = coverage.shown[1]
+    assert found.total.steps == found.total.known > 0
+    # each step is at one edge, so the edges add up
+    assert math.isclose(sum(lost.least for lost in found.lost.values()), found.total.least)
+    assert pane.scene.highlights.lost_states.keys() == {0, *pane.scene.highlights.lost_states}
+    assert pane.scene.highlights.lost
+    assert not pane.scene.highlights.covered
+    assert [text for _, text in pane.heat_bar.legend.entries][-1] == ui_text("timeline.fragment.unknown")
+    assert all(text in pane.heat_bar.legend.accessibleDescription() for _, text in pane.heat_bar.legend.entries)
+    # test strings have none
+    heated.qtbot.mouseClick(pane.coverage_choice.buttons[CoverageSource.TESTS], LEFT)
+    assert not pane.heat_bar.buttons[CoverageMeasure.LOST].isEnabled()
+    assert not pane.scene.highlights.lost_states
+    # a log
+    log = tmp_path / "log.jsonl"
+    tokens = [
+        {"token": "x", "logprob": math.log(0.25), "top_logprobs": [{"token": "q", "logprob": math.log(0.6)}]},
+        {"token": "7", "logprob": math.log(0.75), "top_logprobs": [{"token": "7", "logprob": math.log(0.75)}]},
+    ]
+    choice = {"message": {"content": "x7"}, "finish_reason": "stop", "logprobs": {"content": tokens}}
+    rows = [{"custom_id": "1", "response": {"choices": [choice]}}, {"custom_id": "2", "output": "y"}, {"output": "no"}]
+    log.write_text("\n".join(map(json.dumps, rows)))
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(log)], ""))
+    heated.qtbot.mouseClick(pane.coverage_choice.buttons[CoverageSource.LOG], LEFT)
+    heated.wait(lambda: coverage.source is CoverageSource.LOG and coverage.shown[1] is not None)
+    found = coverage.shown[1]
+    assert (coverage.log.rows, coverage.log.illegal, coverage.log.unread) == (3, 1, 0)
+    assert found.followed == 2
+    assert found.unknown == 2
+    first, second = sorted(found.lost.values(), key=lambda lost: -lost.least)
+    assert (first.least, first.most, first.token, first.steps) == (pytest.approx(0.6), pytest.approx(0.75), b"q", 1)
+    assert (second.least, second.most) == (pytest.approx(0), pytest.approx(0.25))
+    assert None in pane.scene.highlights.lost.values()  # a bound from 0 is no level
