@@ -16,6 +16,8 @@ from app.graph.layout.types import Point
 HEAD_LENGTH, HEAD_WIDTH = 8.5, 7.0
 """The size of an arrowhead."""
 _LOOP_HEIGHT = 24.0
+LOOP_ROOM = 0.75 * _LOOP_HEIGHT
+"""By how much a loop rises above its node; its label is above it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +74,6 @@ def loop_label(box: Box, label_height: float) -> Point:
     """Return the position of the label of a box's loop: at the top of the loop."""
     top = box.y - box.height / 2 * math.sin(math.radians(60)) - _LOOP_HEIGHT * 0.75
     return box.x, top - label_height / 2 - 1
-
-
-def bow(source: Box, target: Box, border: float, reach: float) -> tuple[Point, ...]:
-    """Return an arc between two boxes of one column: to the right of it downwards, to the left of it upwards.
-
-    Args:
-        source: the box where it begins.
-        target: the box where it ends.
-        border: the border of the column on that side.
-        reach: how far the arc leaves the column.
-    """
-    is_down = source.y < target.y
-    (x0, y0), (x1, y1) = (source.right, target.right) if is_down else (source.left, target.left)
-    # The middle of an arc is at 3/4 of the way to its control points.
-    control = border + (1 if is_down else -1) * reach / 0.75
-    out, back = through([(x0, y0), (border, y0)]), through([(border, y1), (x1, y1)])
-    return *out, (control, y0), (control, y1), *back
 
 
 def point_at(chain: Sequence[Point], t: float) -> Point:

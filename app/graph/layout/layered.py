@@ -7,33 +7,43 @@ and fro. The bends are bounded: if there are too many, edges that lead back to t
 meet, and if there are too many still, the longest edges have none. So the work is linear in nodes and edges, except for
 the sorting.
 
-Coordinates and curves are computed from columns and rows in the same way for `sugiyama`: the columns get widths that
-leave space for the labels between them. Within a column a line is level, so it bends only where no node is. An edge
-against the reading direction is drawn slightly below one in the reading direction, so that a pair of opposite edges
-stays two lines.
+Coordinates and curves are computed from columns and the order within them in the same way for `sugiyama`. Heights are
+settled in sweeps, as near to those of the neighbours as the order allows, so that long edges are straight. In the
+middle of the gap between two columns is a column of labels: each edge that crosses the gap has a height of its own
+there, with the room of its label if it has one, and is level, so no line meets a label of another edge. An edge within
+a column turns back behind its label. Within a column of nodes a line is level, too, so it bends only where no node is.
+An edge against the reading direction is drawn slightly below one in the reading direction, so that a pair of opposite
+edges stays two lines. Rejected: labels at the middles of curves, moved to where there is room; in dense graphs a third
+of them had none, however wide the gaps.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
 import networkx as nx
 
-from app.graph.layout.curves import Box, bow, loop, loop_label, point_at, through
+from app.graph.layout.curves import LOOP_ROOM, Box, loop, loop_label, through
 from app.graph.layout.types import EdgeKey, LayoutRequest, Placement, Point
 
 _SWEEPS = 6
-_COLUMN_GAP = 46.0
-_LABEL_MARGIN = 34.0
+_SIDEWAYS = 2  # sweeps to and fro when the heights are settled
+_NODE_WEIGHT, _BEND_WEIGHT, _LEVEL_WEIGHT = 1.0, 4.0, 8.0
+_PIECE_WEIGHTS = (1.0, 2.0, 8.0)  # by the number of bends at its ends, as in `dot`
+_COLUMN_GAP = 46.0  # between columns without labels
+_CHANNEL = 16.0  # the least room for curves beside labels
+_STEEP, _MOST_STEEP = 0.12, 40.0  # more room for steep curves
+_LABEL_MARGIN, _LABEL_GAP = 5.0, 3.0  # at the sides of a label, and between two labels
+_LINE_ROOM = 9.0  # the distance of two lines beside labels
 _ROW_GAP = 18.0
-_LOOP_SPACE = 22.0
 _BACK_OFFSET = 9.0
-_BOW = 18.0  # how far an edge within a column leaves it, at least; and how far it stays from the next one
-_ARC_ROOM, _MOST_ARCS = 12.0, 20  # the room of an arc within a column, and how many get one of their own
+_BOW = 18.0  # how far an edge within a column turns, at least
+_ARC_ROOM, _MOST_ARCS = 7.0, 20  # the room of an arc within a column, and how many get one of their own
 _BEND_ROW = 18.0  # the distance of two lines in a column
 _MOST_BENDS = 2_000
 
@@ -46,7 +56,7 @@ def place_by_layers(request: LayoutRequest, spread: float = 1.0) -> Placement:
     for member in column:
         columns[column[member]].append(member)
     _sort_columns(columns, _pieces(request, bends), column)
-    return assemble(request, ColumnRows(column, _heights(columns, request, spread), bends), spread)
+    return assemble(request, ColumnRows(column, _heights(columns, request), bends), spread)
 
 
 def _bends(request: LayoutRequest, column: dict[int, int]) -> dict[EdgeKey, tuple[int, ...]]:
@@ -83,12 +93,12 @@ def _pieces(request: LayoutRequest, bends: Mapping[EdgeKey, tuple[int, ...]]) ->
     return pieces
 
 
-def _heights(columns: Sequence[Sequence[int]], request: LayoutRequest, spread: float) -> dict[int, float]:
+def _heights(columns: Sequence[Sequence[int]], request: LayoutRequest) -> dict[int, float]:
     """Return the height of each node and bend: columns are centred, and a bend takes less room than a node."""
     distance, nodes = row_distance(request), {node for node, _, _ in request.nodes}
     height: dict[int, float] = {}
     for members in columns:
-        room = [distance if member in nodes else spread * _BEND_ROW for member in members]
+        room = [distance if member in nodes else _BEND_ROW for member in members]
         y = -sum(room) / 2
         for member, its in zip(members, room, strict=True):
             height[member] = y + its / 2
@@ -150,122 +160,265 @@ class ColumnRows:
 
 
 def row_distance(request: LayoutRequest) -> float:
-    """Return the minimum distance between the centres of two neighbours in a column."""
-    tallest = max(height for _, _, height in request.nodes)
-    has_loop = any(source == target for source, target, _, _ in request.edges)
-    return tallest + _ROW_GAP + (_LOOP_SPACE if has_loop else 0.0)
+    """Return the distance between the centres of two neighbours in a column, without loops."""
+    return max(height for _, _, height in request.nodes) + _ROW_GAP
 
 
 def assemble(request: LayoutRequest, rows: ColumnRows, spread: float) -> Placement:
-    """Compute the placement of a graph whose columns and heights are known.
+    """Compute the placement of a graph whose columns are known, and the heights that its nodes should have.
 
     Args:
         request: the graph.
-        rows: the columns and heights.
-        spread: by how much the gaps between columns are wider than necessary.
+        rows: the columns and heights; within a column, those that are too near are moved apart.
+        spread: by how much the gaps are wider than necessary.
     """
-    columns = _columns(request, rows, spread)
-    boxes = {
-        node: Box(columns[rows.column[node]].centre, rows.height[node], width, height)
-        for node, width, height in request.nodes
-    }
-    curves: dict[EdgeKey, tuple[Point, ...]] = {}
-    labels: dict[EdgeKey, Point] = {}
-    for source, target, label_width, label_height in request.edges:
-        key = source, target
-        if source == target:
-            curves[key] = loop(boxes[source])
-            label = loop_label(boxes[source], label_height)
-        else:
-            bends = [(columns[rows.column[bend]], rows.height[bend]) for bend in rows.bends.get(key, ())]
-            ends = columns[rows.column[source]], columns[rows.column[target]]
-            curves[key], label = _curve(boxes[source], boxes[target], ends, bends)
-        if label_width > 0:
-            labels[key] = label
-    return Placement({node: (box.x, box.y) for node, box in boxes.items()}, curves, labels)
+    return _Assembly(request, rows, spread).place()
+
+
+def spaced(wanted: Sequence[float], rooms: Sequence[tuple[float, float]], weights: Sequence[float]) -> list[float]:
+    """Return the positions nearest to the wanted ones, by the weighted sum of squares, at which no two overlap.
+
+    This is isotonic regression by pooling adjacent violators (Ayer et al. 1955).
+
+    Args:
+        wanted: the positions, in the order that is kept.
+        rooms: the room that each needs before and after its position.
+        weights: by how much each counts.
+    """
+    offsets = [0.0]
+    for (_, after), (before, _) in pairwise(rooms):
+        offsets.append(offsets[-1] + after + before)
+    blocks: list[tuple[float, float, int]] = []  # the mean of neighbours that touch, their weight and their number
+    for position, offset, its_weight in zip(wanted, offsets, weights, strict=False):
+        mean, weight, count = position - offset, its_weight, 1
+        while blocks and blocks[-1][0] >= mean:
+            before_mean, before_weight, before_count = blocks.pop()
+            mean = (before_mean * before_weight + mean * weight) / (before_weight + weight)
+            weight += before_weight
+            count += before_count
+        blocks.append((mean, weight, count))
+    means = (mean for mean, _, count in blocks for _ in range(count))
+    return [mean + offset for mean, offset in zip(means, offsets, strict=False)]
+
+
+_Piece: TypeAlias = tuple[int, int, bool]
+"""Two nodes or bends that a part of an edge connects; for an edge within a column, whether it is the part back."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
-    """A column: its middle, half of its width, and the widths of the gaps to its right and to its left."""
+class _Gap:
+    """The gap after a column: room for curves, for the labels of the edges that cross it, and for curves again.
 
-    centre: float
-    half: float
-    gap: float
-    gap_before: float
-
-    @property
-    def left(self) -> float:
-        return self.centre - self.half
-
-    @property
-    def right(self) -> float:
-        return self.centre + self.half
-
-
-def _columns(request: LayoutRequest, rows: ColumnRows, spread: float) -> list[_Column]:
-    count = 1 + max(rows.column.values())
-    width = [0.0] * count
-    gap = [_COLUMN_GAP] * count
-    for node, node_width, _ in request.nodes:
-        column = rows.column[node]
-        width[column] = max(width[column], node_width)
-    for source, target, label_width, _ in request.edges:
-        if label_width > 0 and source != target:
-            column = _label_column(source, target, rows)
-            gap[column] = max(gap[column], label_width + _LABEL_MARGIN)
-    arcs = [0] * count  # within a column, in the gap before or after it
-    for source, target, _, _ in request.edges:
-        if source != target and rows.column[source] == rows.column[target]:
-            column = rows.column[source] - (rows.height[source] > rows.height[target])
-            arcs[max(column, 0)] += 1
-    gap = [its + _ARC_ROOM * min(arcs_in, _MOST_ARCS) for its, arcs_in in zip(gap, arcs, strict=True)]
-    columns, x, before = [], 0.0, spread * _COLUMN_GAP
-    for its_width, its_gap in zip(width, gap, strict=True):
-        after = spread * its_gap
-        columns.append(_Column(x + its_width / 2, its_width / 2, after, before))
-        x += its_width + after
-        before = after
-    return columns
-
-
-def _label_column(source: int, target: int, rows: ColumnRows) -> int:
-    """Return the column to the right of which an edge's label is placed."""
-    points = [source, *rows.bends.get((source, target), ()), target]
-    first = (len(points) - 1) // 2
-    return min(rows.column[points[first]], rows.column[points[min(first + 1, len(points) - 1)]])
-
-
-def _curve(
-    source: Box, target: Box, ends: tuple[_Column, _Column], bends: Sequence[tuple[_Column, float]]
-) -> tuple[tuple[Point, ...], Point]:
-    """Return the curve of an edge, and the place of its label, in the middle one of the gaps that it crosses.
-
-    Args:
-        source: the box where it begins.
-        target: the box where it ends.
-        ends: their columns.
-        bends: the column and the height of each bend.
+    Attributes:
+        left, right: where the labels begin and end.
+        after: the width of the room behind the labels.
+        heights: the height of each piece between `left` and `right`.
     """
-    first, last = ends
-    if first is last:
-        border, gap = (first.right, first.gap) if source.y < target.y else (first.left, first.gap_before)
-        chain = bow(source, target, border, min(_BOW + abs(target.y - source.y) / 4, gap - _BOW))
-        return chain, point_at(chain, 0.5)
-    side = 1 if source.x < target.x else -1
-    lowered = 0.0 if side > 0 else _BACK_OFFSET
-    begin, end = (source.right, target.left) if side > 0 else (_lower(source, -1), _lower(target, 1))
-    points = [begin, (first.centre + side * first.half, begin[1])]
-    for column, height in bends:
-        points += [
-            (column.centre - side * column.half, height + lowered),
-            (column.centre + side * column.half, height + lowered),
-        ]
-    points += [(last.centre - side * last.half, end[1]), end]
-    chain = through(points)
-    middle = 2 * (len(bends) // 2)
-    (x0, y0), (x1, y1) = points[middle + 1], points[middle + 2]
-    return chain, ((x0 + x1) / 2, (y0 + y1) / 2)
+
+    left: float
+    right: float
+    after: float
+    heights: Mapping[_Piece, float]
+
+
+class _Assembly:
+    """The computation of one placement from columns and heights."""
+
+    def __init__(self, request: LayoutRequest, rows: ColumnRows, spread: float) -> None:
+        self._request, self._spread = request, spread
+        self._column, self._bends = rows.column, rows.bends
+        self._pieces = {(source, target): self._pieces_of(source, target) for source, target, _, _ in request.edges}
+        uses = Counter(piece for pieces in self._pieces.values() for piece in pieces)
+        # The label is on a piece that no other edge shares, as near to the middle as possible.
+        self._labelled = {
+            key: min(range(len(pieces)), key=lambda at: (uses[pieces[at]] > 1, abs(2 * at + 1 - len(pieces)), at))
+            for key, pieces in self._pieces.items()
+            if pieces
+        }
+        self._height = self._settled(rows.height)
+        self._columns: list[tuple[float, float]] = []  # left and right of each
+        self._gaps: list[_Gap] = []
+        self._measure()
+
+    def place(self) -> Placement:
+        """Return the placement."""
+        boxes = {
+            node: Box(sum(self._columns[self._column[node]]) / 2, self._height[node], width, height)
+            for node, width, height in self._request.nodes
+        }
+        curves: dict[EdgeKey, tuple[Point, ...]] = {}
+        labels: dict[EdgeKey, Point] = {}
+        for source, target, label_width, label_height in self._request.edges:
+            key = source, target
+            if source == target:
+                curves[key], label = loop(boxes[source]), loop_label(boxes[source], label_height)
+            elif self._column[source] == self._column[target]:
+                curves[key], label = self._arc(boxes[source], boxes[target], self._pieces[key])
+            else:
+                curves[key], label = self._curve(key, boxes[source], boxes[target])
+            if label_width > 0:
+                labels[key] = label
+        return Placement({node: (box.x, box.y) for node, box in boxes.items()}, curves, labels)
+
+    def _settled(self, wanted: Mapping[int, float]) -> dict[int, float]:
+        """Return heights at which edges are short and long edges are straight, in the wanted order of each column."""
+        above, below = {}, {}
+        for node, _, its_height in self._request.nodes:
+            above[node] = below[node] = (its_height + _ROW_GAP) / 2
+        for source, target, _, its_height in self._request.edges:
+            if source == target:
+                above[source] += LOOP_ROOM + its_height
+        members: list[list[int]] = [[] for _ in range(1 + max(self._column.values()))]
+        for member in sorted(self._column, key=lambda member: (wanted[member], member)):
+            members[self._column[member]].append(member)
+        bend = self._spread * _BEND_ROW / 2
+        rooms = [[(above.get(member, bend), below.get(member, bend)) for member in column] for column in members]
+        weights = [[_NODE_WEIGHT if member in above else _BEND_WEIGHT for member in column] for column in members]
+        left, right = self._neighbours(above)
+        both = {member: [*left.get(member, ()), *right.get(member, ())] for member in self._column}
+        height = dict(wanted)
+        columns = range(len(members))
+        for order, neighbours in (
+            (columns, both),
+            *_SIDEWAYS * ((columns, left), (columns[::-1], right)),
+            (columns, both),
+        ):
+            for number in order:
+                means = [_mean_height(neighbours.get(member, ()), height, height[member]) for member in members[number]]
+                found = spaced(means, rooms[number], weights[number])
+                height.update(zip(members[number], found, strict=True))
+        return height
+
+    def _neighbours(
+        self, nodes: Collection[int]
+    ) -> tuple[Mapping[int, list[tuple[int, float]]], Mapping[int, list[tuple[int, float]]]]:
+        """Return the neighbours of nodes and bends in the columns to the left and to the right, with their weights."""
+        left: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
+        right: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
+        for first, last, _ in sorted({piece for pieces in self._pieces.values() for piece in pieces}):
+            step = self._column[last] - self._column[first]
+            if abs(step) == 1:
+                weight = _PIECE_WEIGHTS[(first not in nodes) + (last not in nodes)]
+                (right if step > 0 else left)[first].append((last, weight))
+                (left if step > 0 else right)[last].append((first, weight))
+        return left, right
+
+    def _pieces_of(self, source: int, target: int) -> list[_Piece]:
+        if source == target:
+            return []
+        if self._column[source] == self._column[target]:
+            return [(source, target, False), (source, target, True)]
+        return [(a, b, False) for a, b in pairwise((source, *self._bends.get((source, target), ()), target))]
+
+    def _measure(self) -> None:
+        """Compute the columns and the gaps between them."""
+        count = 1 + max(self._column.values())
+        wanted: list[dict[_Piece, float]] = [{} for _ in range(count)]
+        width, labels, arcs = [0.0] * count, [0.0] * count, [0] * count
+        rooms: dict[_Piece, float] = {}
+        for node, node_width, _ in self._request.nodes:
+            width[self._column[node]] = max(width[self._column[node]], node_width)
+        for source, target, label_width, label_height in self._request.edges:
+            if source == target:
+                width[self._column[source]] = max(width[self._column[source]], label_width)
+                continue
+            pieces = self._pieces[source, target]
+            arcs[self._column[source]] += self._column[source] == self._column[target]
+            for piece in pieces:
+                if self._is_short(piece):
+                    wanted[self._gap_of(piece)][piece] = self._wanted(piece)
+            labelled = pieces[self._labelled[source, target]]
+            if label_width > 0 and self._is_short(labelled):
+                gap = self._gap_of(labelled)
+                labels[gap] = max(labels[gap], label_width + 2 * _LABEL_MARGIN)
+                rooms[labelled] = max(rooms.get(labelled, 0.0), label_height + _LABEL_GAP)
+        x = 0.0
+        for its_width, its_labels, its_arcs, its_wanted in zip(width, labels, arcs, wanted, strict=True):
+            heights: dict[_Piece, float] = {}
+            before = after = self._spread * _COLUMN_GAP / 2
+            if its_labels:
+                pieces = sorted(its_wanted, key=lambda piece: (its_wanted[piece], *self._order(piece), piece))
+                halves = [self._spread * rooms.get(piece, _LINE_ROOM) / 2 for piece in pieces]
+                found = spaced(
+                    [its_wanted[piece] for piece in pieces],
+                    [(half, half) for half in halves],
+                    [_LEVEL_WEIGHT if self._is_level(piece) else 1.0 for piece in pieces],
+                )
+                heights = dict(zip(pieces, found, strict=True))
+                before = after = self._spread * (_CHANNEL + min(_STEEP * self._steepest(heights), _MOST_STEEP))
+            after += _ARC_ROOM * min(its_arcs, _MOST_ARCS)
+            self._columns.append((x, x + its_width))
+            left = x + its_width + before
+            self._gaps.append(_Gap(left, left + its_labels, after, heights))
+            x = left + its_labels + after
+
+    def _is_short(self, piece: _Piece) -> bool:
+        return abs(self._column[piece[0]] - self._column[piece[1]]) <= 1
+
+    def _gap_of(self, piece: _Piece) -> int:
+        return min(self._column[piece[0]], self._column[piece[1]])
+
+    def _wanted(self, piece: _Piece) -> float:
+        """Return the best height of a piece in the middle of its gap."""
+        first, last, is_back = piece
+        if self._column[first] == self._column[last]:
+            return self._height[last] if is_back else self._height[first]
+        lowered = _BACK_OFFSET if self._column[first] > self._column[last] else 0.0
+        return (self._height[first] + self._height[last]) / 2 + lowered
+
+    def _is_level(self, piece: _Piece) -> bool:
+        return abs(self._height[piece[0]] - self._height[piece[1]]) < 1.0
+
+    def _order(self, piece: _Piece) -> tuple[float, ...]:
+        """Return a key by which pieces of the same height are sorted: arcs within a column are nested."""
+        first, last, is_back = piece
+        if self._column[first] != self._column[last]:
+            return 0.0, self._height[first], 0.0
+        here, there = (last, first) if is_back else (first, last)
+        length, is_down = self._height[there] - self._height[here], self._height[last] > self._height[first]
+        return (1.0, -length, -is_down) if length > 0 else (-1.0, -length, is_down)
+
+    def _steepest(self, heights: Mapping[_Piece, float]) -> float:
+        """Return by how much pieces rise or fall at one side of their labels, without the steepest tenth of them."""
+        steps = sorted(abs(self._height[end] - at) for piece, at in heights.items() for end in piece[:2])
+        return steps[len(steps) * 9 // 10]
+
+    def _curve(self, key: EdgeKey, source: Box, target: Box) -> tuple[tuple[Point, ...], Point]:
+        """Return the curve of an edge between columns, and the place of its label."""
+        side = 1 if source.x < target.x else -1
+        begin, end = (source.right, target.left) if side > 0 else (_lower(source, -1), _lower(target, 1))
+        lowered = 0.0 if side > 0 else _BACK_OFFSET
+        pieces = self._pieces[key]
+        heights = [begin[1], *(self._height[bend] + lowered for _, bend, _ in pieces[:-1]), end[1]]
+        points, label = [begin], begin
+        for number, (piece, (y0, y1)) in enumerate(zip(pieces, pairwise(heights), strict=True)):
+            (left, right), gap = self._columns[self._column[piece[0]]], self._gaps[self._gap_of(piece)]
+            before, after = self._columns[self._column[piece[1]]]
+            outer = [(right, y0), (before, y1)] if side > 0 else [(left, y0), (after, y1)]
+            at = gap.heights.get(piece)
+            inner = [] if at is None else [(gap.left, at), (gap.right, at)][::side]
+            points += [outer[0], *inner, outer[1]]
+            if number == self._labelled[key]:
+                (xa, ya), (xb, yb) = inner or outer
+                label = (xa + xb) / 2, (ya + yb) / 2
+        return through([*points, end]), label
+
+    def _arc(self, source: Box, target: Box, pieces: Sequence[_Piece]) -> tuple[tuple[Point, ...], Point]:
+        """Return the curve of an edge within a column, which turns back after its label, and the place of its label."""
+        number = self._column[pieces[0][0]]
+        gap, border = self._gaps[number], self._columns[number][1]
+        y0, y1 = (gap.heights.get(piece, box.y) for piece, box in zip(pieces, (source, target), strict=True))
+        out = through([source.right, (border, source.y), (gap.left, y0), (gap.right, y0)])
+        back = through([(gap.right, y1), (gap.left, y1), (border, target.y), target.right])
+        # The middle of an arc is at 3/4 of the way to its control points.
+        control = gap.right + min(_BOW + abs(y1 - y0) / 6, gap.after - _BOW / 2) / 0.75
+        return (*out, (control, y0), (control, y1), *back), ((gap.left + gap.right) / 2, y0)
+
+
+def _mean_height(neighbours: Sequence[tuple[int, float]], height: Mapping[int, float], otherwise: float) -> float:
+    if not neighbours:
+        return otherwise
+    return sum(height[node] * weight for node, weight in neighbours) / sum(weight for _, weight in neighbours)
 
 
 def _lower(box: Box, side: int) -> Point:
