@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -26,12 +26,15 @@ from app.workers.requests.compile import (
     DescribeAnswer,
     DescribeRequest,
     Diagnosed,
+    DrawNfa,
     DrawRailroad,
+    FindNfaStates,
     FormatAnswer,
     FormatRequest,
     LintAnswer,
     LintRequest,
     Mapped,
+    NfaDrawing,
     StackCounts,
 )
 from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
@@ -48,6 +51,8 @@ if TYPE_CHECKING:
     from app.workers.requests.grammar_position import GrammarPosition
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_positions import RulePositions
+
+Answer = TypeVar("Answer")
 
 DEBOUNCE_MS = 10  # several edits by one key are one compile; a later key cancels the compile of an earlier one
 
@@ -161,7 +166,7 @@ class Compiling(QObject):
     def compile_now(self) -> None:
         """Compile the current text without waiting for more keys."""
         self._timer.stop()
-        about_text = DescribeRequest | CountStacks | DrawRailroad
+        about_text = DescribeRequest | CountStacks | DrawRailroad | DrawNfa | FindNfaStates
         self._compile.cancel(lambda request: isinstance(request, about_text))  # outdated texts
         self._lint()  # before the compile, which takes longer: the findings of both are shown together
         request = self.request()
@@ -253,6 +258,26 @@ class Compiling(QObject):
     def draw_railroad(self, request: DrawRailroad, show: Callable[[RailroadDrawing | None], object]) -> None:
         """Request a railroad diagram; a newer request replaces one that waits."""
         self._compile.ask(request, self).then(show)
+
+    def draw_nfa(self, request: DrawNfa, show: Callable[[NfaDrawing], object], stop: Callable[[], object]) -> None:
+        """Request the nondeterministic automaton of the last good grammar.
+
+        Args:
+            request: the request.
+            show: receives the answer, if that grammar is still the last good one.
+            stop: called if there will be none.
+        """
+        asked = self._compile.ask(request, self).then(partial(self._show_of, request.compiled, show))
+        asked.lost(lambda _lost: stop())
+
+    def find_nfa_states(self, request: FindNfaStates, show: Callable[[RulePositions | None], object]) -> None:
+        """Request the states of a text in that automaton; a newer request replaces one that waits."""
+        self._compile.cancel(lambda pending: isinstance(pending, FindNfaStates))
+        self._compile.ask(request, self).then(partial(self._show_of, request.compiled, show))
+
+    def _show_of(self, compiled: CompileRequest, show: Callable[[Answer], object], answer: Answer) -> None:
+        if self._is_of_last_good(compiled.revision):
+            show(answer)
 
     def count_stacks(
         self, request: CountStacks, show: Callable[[StackCounts], object], stop: Callable[[], object]

@@ -24,12 +24,15 @@ from app.workers.requests.compile import (
     DescribeAnswer,
     DescribeRequest,
     Diagnosed,
+    DrawNfa,
     DrawRailroad,
+    FindNfaStates,
     FormatAnswer,
     FormatRequest,
     LintAnswer,
     LintRequest,
     Mapped,
+    NfaDrawing,
     StackCounts,
 )
 from app.workers.requests.export import ExportRequest, ListExports
@@ -41,7 +44,9 @@ from engine.source import CancelToken, GrammarError, LimitExceededError, SourceT
 
 if TYPE_CHECKING:
     from app.graph.layout.railroad import RailroadDrawing
+    from app.workers.nfa import NfaReader
     from app.workers.requests.export import ExportAnswer, ExportList
+    from engine.automata.rtn.rule_positions import RulePositions
     from engine.compile import CompiledGrammar
     from engine.diagnosis.targets.llama_stacks import StackCounter
     from engine.notations.railroad import Railroad
@@ -55,6 +60,7 @@ class CompileHandler(Handler):
         self._request: CompileRequest | None = None
         self._positions: PositionReader | None = None  # of the last grammar that compiled
         self._railroad: tuple[CompileRequest, Railroad] | None = None  # of the last text that was drawn
+        self._nfa: NfaReader | None = None  # of the last grammar whose nondeterministic automaton was drawn
         self._counted: CompileRequest | None = None  # the grammar of the counter
         self._counter: StackCounter | None = None
 
@@ -152,6 +158,24 @@ class CompileHandler(Handler):
             track = rule.track()
             part = group_at(track, request.offset) if request.is_part else track
             return lay_out_railroad(railroad, rule, part, request.opened, request.style)
+
+    def _nfa_of(self, request: CompileRequest, cancel: CancelToken) -> NfaReader:
+        grammar = self._grammar_of(request, cancel)
+        if self._nfa is None or self._nfa.grammar is not grammar:
+            from app.workers.nfa import NfaReader  # start-up time: many windows draw none
+
+            self._nfa = NfaReader(grammar, cancel)
+        return self._nfa
+
+    @handles(DrawNfa)
+    def _draw_nfa(self, request: DrawNfa, job: Job) -> NfaDrawing:
+        reader = self._nfa_of(request.compiled, job.cancel)
+        dfa, too_large = self._positions_of(request.compiled, job.cancel).drawable_automaton(job.cancel)
+        return reader.drawing(None if too_large else dfa, job.cancel)
+
+    @handles(FindNfaStates)
+    def _find_nfa_states(self, request: FindNfaStates, job: Job) -> RulePositions | None:
+        return self._nfa_of(request.compiled, job.cancel).positions(request.output, job.cancel)
 
     @handles(FormatRequest)
     def _format(self, request: FormatRequest, job: Job) -> FormatAnswer:

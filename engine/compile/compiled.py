@@ -10,6 +10,7 @@ from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.dfa.materialise import minimal_dfa, neighbourhood
 from engine.automata.nfa.program import Program
 from engine.automata.rtn.rule_automata import RuleAutomata, rule_automata
+from engine.automata.rtn.rule_nfas import RuleNfas, rule_nfas
 from engine.grammar import Grammar
 from engine.grammar.options import CompileOptions
 from engine.notations import NOTATIONS
@@ -123,6 +124,18 @@ class CompiledGrammar:
         if self._program is None or not self._program.rules:
             raise NoFiniteAutomatonError(self.notation)
         return rule_automata(self._program, limit, cancel)
+
+    def rule_nfas(self, limit: int = DRAWABLE_STATES, *, cancel: CancelToken | None = None) -> RuleNfas:
+        """Return the nondeterministic automaton of every rule, or that of the whole grammar if it has no rules.
+
+        Raises:
+            NoFiniteAutomatonError: the grammar is a schema, or no text matches.
+            LimitExceededError: they have more than `limit` states.
+            CancelledError: `cancel` was used.
+        """
+        if self._program is None:
+            raise NoFiniteAutomatonError(self.notation)
+        return rule_nfas(self._program, limit, cancel)
 
     def neighbourhood(self, data: bytes, *, radius: int = 2, limit: int = 60) -> ByteDfa:
         """Return the part of the automaton around the configuration after `data`, to draw if the whole is too large.

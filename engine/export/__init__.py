@@ -6,7 +6,12 @@ The folders build on one another: `rules` · `schema` · `text` · `tables` · `
 from engine.export.graph.dot import to_dot
 from engine.export.graph.networks import to_networkx
 from engine.export.schema.settings import NumberSpelling
-from engine.export.tables.rule_automata import drawable_automata, offsets_without_white_space, without_white_space
+from engine.export.tables.rule_automata import (
+    drawable_automata,
+    drawable_nfas,
+    offsets_without_white_space,
+    without_white_space,
+)
 from engine.export.tables.token_index import TokenIndex, build_token_index
 from engine.export.target import Artifact, Check, ExportError, ExportJob, ExportOptions
 from engine.export.targets import TARGETS
@@ -35,6 +40,7 @@ __all__ = [
     "build_token_index",
     "close_objects",
     "drawable_automata",
+    "drawable_nfas",
     "needs_closing",
     "offsets_without_white_space",
     "open_objects",

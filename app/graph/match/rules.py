@@ -17,10 +17,13 @@ from app.graph.match.counters import merge_chart
 from app.graph.match.folding import Chart, FoldedAutomaton, fold_characters
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.labels import call_label, token_label
-from engine.source import Span
+from engine.source import SourceText, Span
 
 if TYPE_CHECKING:
     from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
+
+EPSILON = "ε"
+"""The label of an edge that reads nothing."""
 
 COMBINED_AT_FIRST = 40
 """Up to this many states, all rules are drawn side by side from the start."""
@@ -60,15 +63,26 @@ class RuleCharts:
         return sum(chart.size for chart in self.rules)
 
 
-def rule_charts(automata: RuleAutomata, notes: tuple[str, ...] = (), *, folds_texts: bool = False) -> RuleCharts:
+def rule_charts(
+    automata: RuleAutomata,
+    notes: tuple[str, ...] = (),
+    *,
+    folds_texts: bool = False,
+    source: SourceText | None = None,
+    merges: bool = True,
+) -> RuleCharts:
     """Compute the charts of a grammar's rules.
 
     Args:
         automata: of the rules.
         notes: what they omit, one sentence each.
         folds_texts: whether a run of single characters is one edge.
+        source: the text of the grammar, for the conditions of edges that read nothing.
+        merges: whether charts with counters as nodes and forced runs as edges are prepared, too.
     """
-    rules = tuple(_chart(rule, automata, folds_texts=folds_texts) for rule in automata.rules)
+    rules = tuple(_chart(rule, automata, source, folds_texts=folds_texts) for rule in automata.rules)
+    if merges:
+        rules = tuple(map(_with_merged, rules))
     names = tuple(rule.name for rule in automata.rules)
     firsts = [0]
     for chart in rules:
@@ -76,10 +90,11 @@ def rule_charts(automata: RuleAutomata, notes: tuple[str, ...] = (), *, folds_te
     found = RuleCharts(names, rules, _overview(automata, rules), None, tuple(firsts[:-1]), notes)
     if found.size > MOST_COMBINED:
         return found
-    return replace(found, combined=_with_merged(_together(found)))
+    combined = _together(found)
+    return replace(found, combined=_with_merged(combined) if merges else combined)
 
 
-def _chart(rule: RuleAutomaton, automata: RuleAutomata, *, folds_texts: bool) -> Chart:
+def _chart(rule: RuleAutomaton, automata: RuleAutomata, source: SourceText | None, *, folds_texts: bool) -> Chart:
     words: defaultdict[EdgeKey, list[str]] = defaultdict(list)
     calls: defaultdict[EdgeKey, list[int]] = defaultdict(list)
     spans: defaultdict[EdgeKey, set[Span]] = defaultdict(set)
@@ -91,17 +106,20 @@ def _chart(rule: RuleAutomaton, automata: RuleAutomata, *, folds_texts: bool) ->
     for taken in rule.tokens:
         words[taken.source, taken.target].append(token_label(taken.tokens))
         spans[taken.source, taken.target].add(taken.tokens.span)
+    for epsilon in rule.epsilons:
+        key, condition = (epsilon.source, epsilon.target), epsilon.condition
+        excerpt = source.excerpt(condition) if source is not None and condition is not None else ""
+        words[key].append(f"{EPSILON} {excerpt}".strip())
+        spans[key].update((condition,) if condition is not None else ())
     folded = fold_characters(rule.dfa)
     if folded is not None:
         folded = FoldedAutomaton(folded.inner, _with_edges(folded.edges, spans), folded.characters)
     dfa = ByteDfa(0, rule.dfa.states, _with_edges(rule.dfa.edges, spans))
-    return _with_merged(
-        Chart(
-            dfa,
-            fold_texts(dfa, folded, words.keys()) if folds_texts else folded,
-            words={key: tuple(labels) for key, labels in words.items()},
-            calls={key: tuple(called) for key, called in calls.items()},
-        )
+    return Chart(
+        dfa,
+        fold_texts(dfa, folded, words.keys()) if folds_texts else folded,
+        words={key: tuple(labels) for key, labels in words.items()},
+        calls={key: tuple(called) for key, called in calls.items()},
     )
 
 

@@ -48,6 +48,7 @@ class AutomatonHeader(QFrame):
         all_toggled: whether to draw all states, although they are many.
         bytes_toggled: whether to draw the states inside characters.
         merge_toggled: whether to draw each counter as one node and each forced run as one edge.
+        nfa_toggled: whether to draw the nondeterministic automaton.
         offers_changed: the enabled buttons changed.
     """
 
@@ -63,6 +64,7 @@ class AutomatonHeader(QFrame):
         self.all_button = tool_button("", ui_text("automaton.header.all.tip"), checkable=True)
         self.bytes_button = _toggle("bytes")
         self.merge_button = _toggle("merge")
+        self.nfa_button = _toggle("nfa")
         self.graph_button = _toggle("graph")
         self.table_button = _toggle("table")
         self.schema_map_button = _toggle("map")
@@ -83,7 +85,7 @@ class AutomatonHeader(QFrame):
         layout.addWidget(title)
         layout.addSpacing(theme.SPACE_XS)
         layout.addWidget(self.counts, 1)
-        details = self.all_button, self.bytes_button, self.merge_button
+        details = self.all_button, self.bytes_button, self.merge_button, self.nfa_button
         views = self.schema_map_button, self.graph_button, self.table_button
         for button in (*details, *views, self.more_button):
             layout.addWidget(button)
@@ -95,6 +97,7 @@ class AutomatonHeader(QFrame):
         self.all_toggled = self.all_button.toggled
         self.bytes_toggled = self.bytes_button.toggled
         self.merge_toggled = self.merge_button.toggled
+        self.nfa_toggled = self.nfa_button.toggled
 
     @property
     def shows_schema_map(self) -> bool:
@@ -153,7 +156,7 @@ class AutomatonHeader(QFrame):
 
     def set_enabled(self, enabled: bool) -> None:
         """Enable the buttons that need an automaton."""
-        for button in (self.graph_button, self.table_button):
+        for button in (self.graph_button, self.table_button, self.nfa_button):
             button.setEnabled(enabled)
         if not enabled:
             self.counts.set_text("")

@@ -74,6 +74,7 @@ class Levels:
         rules: its rules; None if it has none that can be drawn.
         regions: the parts of its pattern; None if it is small or has rules.
         tokens: the tokens of the requested state; None before they are known.
+        is_nfa: whether it is the nondeterministic automaton: its states have no names, and texts no single path.
     """
 
     def __init__(
@@ -84,8 +85,11 @@ class Levels:
         label_of_edge: LabelOfEdge | None,
         source: SourceText | None,
         regions: AutomatonRegions | None = None,
+        *,
+        is_nfa: bool = False,
     ) -> None:
         self.rules = rules
+        self.is_nfa = is_nfa
         self.regions = regions
         self.revision = revision
         self.tokens: TokenMap | None = None
@@ -126,7 +130,7 @@ class Levels:
 
     @cached_property
     def _merged(self) -> Automaton | None:
-        merged = merge_chart(self._part.chart)
+        merged = None if self.is_nfa else merge_chart(self._part.chart)
         return None if merged is None else Automaton(merged, self.revision, self._label, self._source)
 
     def rule_chart(self, number: int | None, view: ViewState) -> Chart:
@@ -225,7 +229,7 @@ class Levels:
     def path(self, view: ViewState, text: bytes) -> frozenset[EdgeKey]:
         """Return the edges of a view that a text has taken."""
         level = self.level(view)
-        if level is Level.TOKENS or self.rules is not None or not self.is_whole:
+        if level is Level.TOKENS or self.rules is not None or not self.is_whole or self.is_nfa:
             return frozenset()
         states = self._path_tracker.follow(text)
         if self.regions is not None and level is Level.MAP:
@@ -244,7 +248,7 @@ class Levels:
             token: the token's bytes.
         """
         level = self.level(view)
-        if level is Level.TOKENS or not token:
+        if level is Level.TOKENS or self.is_nfa or not token:
             return frozenset(), frozenset()
         if self.rules is not None and level is not Level.PART:
             return self._ahead_in_rules(view, rule_positions or _NO_POSITIONS, token)
@@ -316,19 +320,30 @@ class Levels:
         The number is -1 for a whole rule. None if the state has no persistent number.
         """
         level = self.level(view)
+        if self.is_nfa:
+            return None
         if self.rules is not None and level in (Level.MAP, Level.ONE):
             if level is Level.MAP and not self.is_side_by_side(view):
                 return self.names[state], -1
-            firsts, open_rules = self.rule_offsets(view)
-            rule = max((rule for rule in open_rules if firsts[rule] <= state), key=firsts.__getitem__)
-            return self.names[rule], state - firsts[rule]
+            found = self.rule_state(view, state)
+            return None if found is None else (self.names[found[0]], found[1])
         is_of_all = level is Level.PART or (level is Level.ONE and self.regions is not None)
         return ("", state) if is_of_all and self.is_whole else None
+
+    def rule_state(self, view: ViewState, state: int) -> tuple[int, int] | None:
+        """Return a state of a view as its rule and its number there; None for a whole rule."""
+        if not self.shows_rules(view):
+            return 0, state
+        if self.level(view) is Level.MAP and not self.is_side_by_side(view):
+            return None
+        firsts, open_rules = self.rule_offsets(view)
+        rule = max((rule for rule in open_rules if firsts[rule] <= state), key=firsts.__getitem__)
+        return rule, state - firsts[rule]
 
     def shown_state(self, view: ViewState, name: StateName) -> int | None:
         """Return the number of a state or a rule in a view; None if the view does not have it."""
         rule, state = name
-        if rule not in ("", *self.names):
+        if self.is_nfa or rule not in ("", *self.names):
             return None
         if rule and state >= 0:
             return self.number_of(view, rule, state)
@@ -388,6 +403,8 @@ class Levels:
     def _node(self, name: StateName) -> tuple[int, int] | None:
         """Return a state as `texts` identifies it; None if it has no number there."""
         rule, state = name
+        if self.is_nfa:
+            return None
         if not rule:
             return (0, state) if self.rules is None and self.is_whole else None
         return (self.names.index(rule), max(0, state)) if self.rules is not None and rule in self.names else None

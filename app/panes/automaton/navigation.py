@@ -45,7 +45,9 @@ class Navigation(QObject):
     """The state of the pane: one grammar's automaton, the view of it, and the match.
 
     Attributes:
-        levels: the automaton with its folded forms; None for none.
+        minimal: the minimal automaton with its folded forms; None for none.
+        nfa: the nondeterministic automaton; None if it is not known, or cannot be drawn.
+        nfa_positions: the states of the match in that; None while unknown.
         automaton: what the current view shows of it.
         drawn: the current drawing, which may be that of an earlier view until a layout arrives.
         wanted: the drawing whose layout is pending.
@@ -68,7 +70,9 @@ class Navigation(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.levels: Levels | None = None
+        self.minimal: Levels | None = None
+        self.nfa: Levels | None = None
+        self.nfa_positions: RulePositions | None = None
         self.automaton: Automaton | None = None
         self.drawn: Drawing | None = None
         self.wanted: Drawing | None = None
@@ -85,13 +89,19 @@ class Navigation(QObject):
 
     def clear(self) -> None:
         """Forget the automaton, the match and the history."""
-        self.levels = self.automaton = self.drawn = self.wanted = self.selected = self.positions = None
+        self.minimal = self.nfa = self.automaton = self.drawn = self.wanted = self.selected = None
+        self.positions = self.nfa_positions = None
         self.states = self.live = frozenset()
         self.waiting, self.output, self.method = frozenset(), b"", ""
         self.history = History()
         self.choose(())
 
     # --- contents ----------------------------------------------------------------------------------------------------
+
+    @property
+    def levels(self) -> Levels | None:
+        """Return the automaton that the view is of; the minimal one while the chosen one is not known."""
+        return self.nfa if self.view.nfa and self.nfa is not None else self.minimal
 
     @property
     def selected(self) -> int | None:
@@ -154,8 +164,13 @@ class Navigation(QObject):
 
     def update_live(self) -> None:
         """Compute the live states of the current view."""
-        if self.levels is not None and self.automaton is not None:
-            live, self.waiting = self.levels.live(self.view, self.states, self.positions)
+        levels = self.levels
+        if levels is not None and self.automaton is not None:
+            states, positions = self.states, self.positions
+            if levels.is_nfa:
+                positions = self.nfa_positions
+                states = frozenset(state for _, state in positions.reading) if positions is not None else frozenset()
+            live, self.waiting = levels.live(self.view, states, positions)
             self.live = frozenset(state for state in live if 0 <= state < len(self.automaton.dfa.states))
 
     def anchor(self, drawn: Collection[int]) -> int | None:
@@ -191,7 +206,7 @@ class Navigation(QObject):
         if level is Level.MAP:
             view = replace(view, follows=False, rule=None)
         elif level is Level.PART:
-            view = replace(view, follows=bool(self.levels.names))
+            view = replace(view, follows=bool(self.levels.names), nfa=False)
         elif level is Level.TOKENS:
             self.show_tokens_of(self.selected)
             return
@@ -201,9 +216,9 @@ class Navigation(QObject):
         """Show the targets of a state's tokens; of the live one by default, or if the state has no number."""
         if self.levels is None:
             return
-        is_numbered = self.levels.rules is None and self.levels.is_whole and self.shows_part
+        is_numbered = self.levels.rules is None and self.levels.is_whole and self.shows_part and not self.levels.is_nfa
         known = state if is_numbered and state is not None and state not in self.states else LIVE_STATE
-        self.go_to(replace(self.view, tokens=known))
+        self.go_to(replace(self.view, tokens=known, nfa=False))
 
     def show_rule(self, rule: str | None) -> None:
         """Open a rule or a region, or show all of them."""
@@ -281,6 +296,10 @@ class Navigation(QObject):
         """Draw each byte, or characters and texts again."""
         self.go_to(replace(self.view, draws_bytes=on))
 
+    def set_nfa(self, on: bool) -> None:
+        """Draw the nondeterministic automaton, or the minimal one again."""
+        self.go_to(replace(self.view, nfa=on, centre=None, opened=(), tokens=None, follows=False))
+
     def set_merges(self, on: bool) -> None:
         """Draw counters as nodes and forced runs as edges, or all of their states again."""
         self.go_to(replace(self.view, merges=on, draws_bytes=False))
@@ -341,6 +360,7 @@ class StateSelection(QObject):
 
     Attributes:
         allowed_text: returns the number of tokens that are allowed at the live state, and their mass; empty if unknown.
+        members_text: returns how a state is made of states of the other automaton; empty if unknown.
 
     Signals:
         spans_hovered: the source spans of the hovered element; empty for none.
@@ -362,6 +382,7 @@ class StateSelection(QObject):
         self._navigation, self._view, self._scene, self._table = navigation, view, scene, table
         self._details = details
         self.allowed_text: Callable[[], str] = lambda: ""
+        self.members_text: Callable[[int], str] = lambda _state: ""
         view.edge_tip = self._tip_of_edge
         view.state_tip = self._tip_of_state
         navigation.selection_changed.connect(lambda: scene.set_chosen(navigation.chosen, navigation.ends))
@@ -413,7 +434,9 @@ class StateSelection(QObject):
             return
         model = self._table.model()
         parted = model.parted_text(state).replace("\n", "; ") if isinstance(model, StatesModel) else ""
-        details = drawn.details(state, is_live=state in navigation.live)
+        details = "  ·  ".join(
+            filter(None, (drawn.details(state, is_live=state in navigation.live), self.members_text(state)))
+        )
         self._details.set_text(f"◆ {parted}  ·  {details}" if parted else details)
 
     def _hover(self, target: int | EdgeKey | None) -> None:
@@ -445,6 +468,7 @@ class StateSelection(QObject):
         lines = drawn.facts(state, is_live=is_live)
         if is_live and (allowed := self.allowed_text()):
             lines.append(ui_text("automaton.card.allowed", tokens=allowed))
+        lines.append(self.members_text(state))
         if isinstance(model, StatesModel):
             lines += [model.note_text(state), model.parted_text(state)]
         return "\n".join(filter(None, lines))

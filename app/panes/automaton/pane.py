@@ -66,6 +66,7 @@ from app.widgets.coverage_choice import CoverageChoice
 from app.widgets.find_bar import FindBar
 from app.widgets.keyboard import CloseOnEscape, delegate_focus
 from app.widgets.lazy import Lazy
+from app.workers.requests.compile import NfaDrawing
 from app.workers.requests.decode import TokensAnswer, TokensRequest
 from app.workers.requests.grammar_position import GrammarPosition, OpenFrame
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
@@ -79,6 +80,7 @@ from engine.source import SourceText, Span
 _MAP_FROM = 40  # states; a drawing of more has a minimap beside it
 _PANEL_HEIGHT = 116
 _LIST_HEIGHT = 150
+_MOST_SETS, _MOST_MEMBERS = 3, 20  # of states that are listed
 _MANY_RULES = 40  # a schema of more is shown as a map at first
 _SAVED, _SPLIT = "automaton", "automaton split"
 
@@ -95,6 +97,7 @@ class AutomatonPane(QWidget):
     Signals:
         layout_wanted: a `LayoutRequest`; its answer goes to `show_layout`.
         tokens_wanted: a `TokensRequest`; its answer goes to `show_tokens`.
+        nfa_wanted: request the nondeterministic automaton; the answer goes to `show_nfa`.
         spans_hovered: the source spans of the hovered element; empty for none.
         span_wanted: a source span to go to.
         view_changed(ViewState): the user changed the view; the part of it that survives an edit.
@@ -103,6 +106,7 @@ class AutomatonPane(QWidget):
 
     layout_wanted = Signal(LayoutRequest)
     tokens_wanted = Signal(TokensRequest)
+    nfa_wanted = Signal()
     view_changed = Signal(ViewState)
     layout_chosen = Signal(str, bool)
 
@@ -145,6 +149,7 @@ class AutomatonPane(QWidget):
         self._source: SourceText | None = None
         self._token_ahead: bytes | None = None
         self._too_large = ""
+        self._nfa: NfaDrawing | None = None
         self._map_is_offered = False
         self._schema_map: SchemaMap | None = None
         self._live_spans: tuple[Span, ...] = ()
@@ -195,8 +200,11 @@ class AutomatonPane(QWidget):
         self.header.all_toggled.connect(navigation.set_draws_all)
         self.header.bytes_toggled.connect(navigation.set_draws_bytes)
         self.header.merge_toggled.connect(navigation.set_merges)
+        self.header.nfa_toggled.connect(navigation.set_nfa)
+        navigation.selection_changed.connect(self._request_nfa)
         self.spans_hovered = self.selection.spans_hovered
         self.selection.allowed_text = self.token_watch.allowed_text
+        self.selection.members_text = self._members_text
         self.search.listed.connect(self._list_hits)
         self.search.state_found.connect(self.selection.go_to)
         self.notes.shown.connect(self._show_notes)
@@ -256,20 +264,91 @@ class AutomatonPane(QWidget):
             regions: the automaton folded by the parts of its pattern, drawn first.
         """
         navigation = self.navigation
-        part, before = Chart(dfa, fold), navigation.levels
+        part, before = Chart(dfa, fold), navigation.minimal
         self._source = source
         if before is not None and rules is not None and before.rules is rules and before.revision == revision:
-            navigation.levels = before.with_part(part)
+            navigation.minimal = before.with_part(part)
         else:
-            navigation.levels = Levels(part, rules, revision, label_of_edge, source, regions)
-            navigation.positions = None
+            navigation.minimal = levels = Levels(part, rules, revision, label_of_edge, source, regions)
+            navigation.positions = navigation.nfa = navigation.nfa_positions = self._nfa = None
             self.token_watch.forget()
             self._reset_view(len(dfa.states))
-            self.notes.attach(navigation.levels)
+            self.notes.attach(levels)
         navigation.states = frozenset()
         if self._update_automaton():
             self._draw()
+        self._request_nfa()
         self._show_page()
+
+    def _request_nfa(self) -> None:
+        """Request the nondeterministic automaton for its drawing, or for what the selected state is made of."""
+        navigation = self.navigation
+        if (
+            navigation.minimal is not None
+            and self._nfa is None
+            and (navigation.view.nfa or navigation.selected is not None)
+        ):
+            self.nfa_wanted.emit()
+
+    def show_nfa(self, found: NfaDrawing) -> None:
+        """Show the nondeterministic automaton of the grammar that is shown, or why it is not drawn."""
+        navigation = self.navigation
+        if navigation.minimal is None:
+            return
+        self._nfa, charts, revision = found, found.charts, navigation.minimal.revision
+        if charts is not None:
+            has_rules = len(charts.rules) > 1 or bool(charts.rules[0].calls)
+            rules = charts if has_rules else None
+            navigation.nfa = Levels(charts.rules[0], rules, revision, None, self._source, is_nfa=True)
+        if self._update_automaton():
+            self._update_live()
+            self._draw()
+        self._show_page()
+
+    def show_nfa_states(self, positions: RulePositions | None) -> None:
+        """Mark the states of the match in the nondeterministic automaton."""
+        navigation = self.navigation
+        navigation.nfa_positions = positions
+        if navigation.levels is not None and navigation.levels.is_nfa:
+            self._update_live()
+            if navigation.is_current:
+                self._highlight()
+            if navigation.drawn is None or not navigation.drawn.fits_view(navigation.live, navigation.view):
+                self._draw()
+
+    @property
+    def shows_nfa(self) -> bool:
+        """Return whether the nondeterministic automaton is shown."""
+        return self.navigation.levels is not None and self.navigation.levels.is_nfa
+
+    def _members_text(self, state: int) -> str:
+        """Return of what states of the other automaton a state is made, or which ones it is a part of."""
+        minimal, nfa, view = self.navigation.minimal, self.navigation.nfa, self.navigation.view
+        if (
+            minimal is None
+            or nfa is None
+            or self._nfa is None
+            or not self._nfa.members
+            or not self.navigation.is_current
+        ):
+            return ""
+        if self.shows_nfa:
+            member = nfa.rule_state(view, state)
+            if member is None:
+                return ""
+            around = [number for number, sets in enumerate(self._nfa.members) if any(member in one for one in sets)]
+            return ui_text("automaton.details.dfa", states=_listed(map(str, around))) if around else ""
+        if minimal.rules is not None or not self.navigation.shows_part:
+            return ""
+        sets = [sorted(one) for one in self._nfa.members[state]]
+        names = nfa.names
+        texts = [
+            "{" + _listed(f"{names[rule]} {at}" if names else str(at) for rule, at in members) + "}" for members in sets
+        ]
+        more = len(texts) - _MOST_SETS
+        shown = ui_text("automaton.details.fragment.or").join(texts[:_MOST_SETS])
+        others = f" {ui_text('common.fragment.and_more', count=more)}" if more > 0 else ""
+        return ui_text("automaton.details.nfa", states=shown + others)
 
     def show_schema_map(self, found: SchemaMap | None) -> None:
         """Offer the map of the schema; it is shown at first if its drawing would be too large."""
@@ -516,6 +595,7 @@ class AutomatonPane(QWidget):
         if (page := self.schema_page.built) is not None:
             page.show_map(None)
         self._too_large = ""
+        self._nfa = None
         self._update_marks()
         self.token_watch.forget()
         self.notes.detach()
@@ -551,6 +631,7 @@ class AutomatonPane(QWidget):
         self.search.forget()
         self._update_buttons()
         self.view_changed.emit(navigation.view.portable)
+        self._request_nfa()
         levels = navigation.levels
         if levels is None:
             return
@@ -629,6 +710,7 @@ class AutomatonPane(QWidget):
         for button, is_on in (
             (self.header.bytes_button, view.draws_bytes),
             (self.header.merge_button, view.merges and not view.draws_bytes),
+            (self.header.nfa_button, view.nfa),
         ):
             with QSignalBlocker(button):
                 button.setChecked(is_on)
@@ -775,6 +857,9 @@ class AutomatonPane(QWidget):
         page: QWidget = self.view
         if self.header.shows_schema_map and self._schema_map is not None:
             page = self._show_schema_page(self._schema_map)
+        elif automaton is not None and self.navigation.view.nfa and self._nfa is not None and self._nfa.why_not:
+            self.empty_page.setText(self._nfa.why_not)
+            page = self.empty_page
         elif automaton is not None and not automaton.dfa.states:
             self.empty_page.setText(ui_text("automaton.page.no_text"))
             page = self.empty_page
@@ -820,6 +905,13 @@ class AutomatonPane(QWidget):
         self._legend.setVisible(not has_stacks)
         self.minimap.setVisible(has_map)
         self._panels.setVisible(has_stacks or has_map)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Return names with commas, at most so many as a line has space for."""
+    found = list(names)
+    more = len(found) - _MOST_MEMBERS
+    return ", ".join(found[:_MOST_MEMBERS]) + (f", +{more}" if more > 0 else "")
 
 
 def _empty_page(text: str) -> QLabel:

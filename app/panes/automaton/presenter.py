@@ -22,6 +22,7 @@ from app.panes.automaton.schema_map import SchemaMapPage
 from app.panes.automaton.state_commands import StateCommands
 from app.panes.automaton.view_state import LIVE_STATE, ViewState
 from app.session import CompiledGrammarView, Notification, view_of
+from app.workers.requests.compile import DrawNfa, FindNfaStates, NfaDrawing
 from app.workers.requests.decode import DecodeView
 from app.workers.requests.grammar_position import GrammarPosition
 from engine.automata.rtn.rule_positions import RulePositions
@@ -56,6 +57,8 @@ class AutomatonPresenter(PanePresenter):
         self._visited: dict[bytes, RulePositions] = {}  # where the texts were that the window has shown
         self._visited_revision = -1
         self._mapped_revision = -1
+        self._nfa_asked: object = None  # the compiled text whose nondeterministic automaton was requested last
+        self._nfa_found: FindNfaStates | None = None  # the last request for states in it
         self._connect_session()
         self._connect_view()
         header, footer = self.view.header, self.view.footer
@@ -63,6 +66,7 @@ class AutomatonPresenter(PanePresenter):
             "all": header.all_button,
             "bytes": header.bytes_button,
             "merge": header.merge_button,
+            "nfa": header.nfa_button,
             "table": header.table_button,
             "schema_map": header.schema_map_button,
             "stacks": footer.stacks_button,
@@ -116,6 +120,8 @@ class AutomatonPresenter(PanePresenter):
         view.view_changed.connect(lambda chosen: session.document.set_automaton(_part_of(chosen)))
         view.spans_hovered.connect(session.links.spans_hovered)
         view.span_wanted.connect(session.links.span_chosen)
+        view.nfa_wanted.connect(self._request_nfa)
+        view.navigation.view_changed.connect(lambda _change: self._request_nfa_states())
         queries = session.decoding.queries
         view.tokens_wanted.connect(lambda request: queries.list_tokens(request, view.show_tokens))
         view.coverage_choice.chosen.connect(session.coverage.choose)
@@ -192,6 +198,7 @@ class AutomatonPresenter(PanePresenter):
         drawn, shown = self.session.compiling.last_good, self.session.decoding.view
         is_mapped = drawn is not None and drawn.request.revision == self._mapped_revision
         self.view.show_live_spans(spans if is_mapped else ())
+        self._request_nfa_states()
         output = shown.grammar_prefix
         if shown.position is not None and output is None:
             self.view.set_live((), RulePositions(), b"")  # the grammar does not apply here
@@ -209,6 +216,38 @@ class AutomatonPresenter(PanePresenter):
         self.view.show_stacks(position)
         first_bytes = None if shown.position is None else shown.position.first_bytes
         self.view.set_live(states, rule_positions, position.output, first_bytes, shown.tokens)
+
+    def _request_nfa(self) -> None:
+        """Request the nondeterministic automaton of the grammar that is drawn, once."""
+        good = self.session.compiling.last_good
+        if good is not None and self._nfa_asked is not good.request:
+            self._nfa_asked = good.request
+            self.session.compiling.draw_nfa(DrawNfa(good.request), self._show_nfa, self._forget_nfa)
+
+    def _forget_nfa(self) -> None:
+        self._nfa_asked = None
+
+    def _show_nfa(self, found: NfaDrawing) -> None:
+        self.view.show_nfa(found)
+        self._nfa_found = None
+        self._request_nfa_states()
+
+    def _request_nfa_states(self) -> None:
+        """Request the states of the output in the nondeterministic automaton, while that is shown."""
+        good, shown = self.session.compiling.last_good, self.session.decoding.view
+        if good is None or not self.view.shows_nfa:
+            return
+        request = FindNfaStates(good.request, shown.grammar_prefix or b"")
+        if request != self._nfa_found:
+            self._nfa_found = request
+            self.session.compiling.find_nfa_states(request, partial(self._show_nfa_states, request))
+
+    def _show_nfa_states(self, request: FindNfaStates, found: RulePositions | None) -> None:
+        if request is self._nfa_found:
+            applies = (
+                self.session.decoding.view.position is None or self.session.decoding.view.grammar_prefix is not None
+            )
+            self.view.show_nfa_states(found if applies else RulePositions())
 
     def _show_parted(self) -> None:
         """Mark the states of the run at which the masks of engines differ."""
@@ -307,6 +346,7 @@ class AutomatonPresenter(PanePresenter):
     @_switch("schema_map", "W", 9, "ph.tree-structure")
     @_switch("bytes", "B", 1)
     @_switch("merge", "J", 2)
+    @_switch("nfa", "E", 0)
     @_switch("table", "T", 3)
     @_switch("stacks", "S", 4, "ph.stack")
     @_switch("coverage", "V", 5, "ph.checks")

@@ -219,7 +219,7 @@ def _map_title(levels: Levels, name: str) -> str:
 
 
 def _numbered(levels: Levels, view: ViewState, number: int) -> list[Hit]:
-    if levels.rules is None and levels.is_whole:
+    if levels.rules is None and levels.is_whole and not levels.is_nfa:
         exists = number < len(levels.part.dfa.states)
         return [Hit(ui_text("automaton.find.fragment.state", name=number), number, in_part=True)] if exists else []
     automaton = levels.automaton(view)
@@ -230,7 +230,7 @@ def _numbered(levels: Levels, view: ViewState, number: int) -> list[Hit]:
 
 
 def _find_target(levels: Levels, data: bytes) -> list[Hit]:
-    if levels.rules is not None or not levels.is_whole:
+    if levels.rules is not None or not levels.is_whole or levels.is_nfa:
         return []
     state = levels.part.dfa.run(data)
     if state is None:

@@ -25,6 +25,7 @@ class ViewState:
         tokens: the state whose tokens are shown, `LIVE_STATE` for the live one; None for none.
         method: the chosen layout; empty for the best one.
         downwards: whether the drawing runs from top to bottom.
+        nfa: the nondeterministic automaton, instead of the minimal one.
     """
 
     draws_all: bool = False
@@ -37,6 +38,7 @@ class ViewState:
     method: str = ""
     downwards: bool = False
     merges: bool = True
+    nfa: bool = False
 
     @property
     def portable(self) -> ViewState:
@@ -46,7 +48,7 @@ class ViewState:
     @property
     def style(self) -> ViewState:
         """Return the part of it that is valid for another grammar: the style of drawings, not their contents."""
-        return ViewState(draws_bytes=self.draws_bytes, merges=self.merges, method=self.method, downwards=self.downwards)
+        return replace(self, draws_all=False, follows=False, rule=None, centre=None, opened=(), tokens=None)
 
 
 class History:

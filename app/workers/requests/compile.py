@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from app.workers.protocol import WorkerRequest
 
@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from app.graph.match.regions import AutomatonRegions
     from app.graph.match.rules import RuleCharts
     from engine.automata.dfa.dfa import ByteDfa
-    from engine.automata.rtn.rule_positions import RulePositions
+    from engine.automata.rtn.rule_positions import RulePositions  # also an answer, named in a string
     from engine.diagnosis.targets.findings import TargetFinding
     from engine.grammar.options import CompileOptions
     from engine.notations.editing import Change
     from engine.notations.explanation import Description
     from engine.notations.schema_map import SchemaMap
     from engine.source import Diagnostic
+
+NfaStates: TypeAlias = frozenset[tuple[int, int]]
+"""States of a nondeterministic automaton, each as a rule and its number there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,37 @@ class DrawRailroad(WorkerRequest["RailroadDrawing | None"]):
     opened: frozenset[str]
     style: RailroadStyle
     is_part: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DrawNfa(WorkerRequest["NfaDrawing"]):
+    """Compute the nondeterministic automaton of a grammar that compiled, for the drawing."""
+
+    compiled: CompileRequest
+
+
+@dataclass(frozen=True, slots=True)
+class NfaDrawing:
+    """A nondeterministic automaton to draw.
+
+    Attributes:
+        charts: its rules; one without a name for a grammar without rules; None if there is no drawing.
+        why_not: why there is none, as a sentence; empty if there is one.
+        members: for each state of the minimal automaton the sets of states that it stands for; empty if that automaton
+            is not drawn whole, or if there are too many.
+    """
+
+    charts: RuleCharts | None
+    why_not: str = ""
+    members: tuple[tuple[NfaStates, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FindNfaStates(WorkerRequest["RulePositions | None"]):
+    """Find the states of the nondeterministic automaton after a text; None if they are not known."""
+
+    compiled: CompileRequest
+    output: bytes
 
 
 @dataclass(frozen=True, slots=True)

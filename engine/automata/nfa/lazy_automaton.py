@@ -18,6 +18,7 @@ from engine.automata.completion import Alphabet, Completion, LengthBound
 from engine.automata.dfa.searched_table import SearchedTable
 from engine.automata.nfa.length_bounds import ByteCosts, ProgramLengths
 from engine.automata.nfa.program import CharClass, Program, TokenAtom
+from engine.automata.nfa.rule_network import RuleState
 from engine.automata.nfa.stack_listing import MOST_STACKS, StackListing, StackSplit, list_stacks
 from engine.automata.nfa.thread_values import NOTHING, Past, Threads
 from engine.automata.nfa.threads import ThreadMachine
@@ -151,6 +152,11 @@ class LazyAutomaton(SearchedTable[_Key]):
                     found.add(instruction.tokens.span)
                 todo += [duty.threads for duty in thread.obligations]
         return tuple(sorted(found))
+
+    def rule_states(self, configuration: int) -> frozenset[RuleState]:
+        """Return the states of the rules that read what comes next, or where the text may end; none of look-aheads."""
+        threads = (self._machine[number] for number in self._keys[configuration][0])
+        return frozenset(RuleState(thread.pc, thread.counters, thread.node) for thread in threads)
 
     def edge_spans(self, configuration: int, byte_class: int) -> tuple[Span, ...]:
         """Return the source locations of the characters that read a byte of the class."""

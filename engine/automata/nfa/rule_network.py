@@ -13,10 +13,13 @@ from typing import NamedTuple, TypeAlias
 from engine.automata.nfa.closures import Counters, passes
 from engine.automata.nfa.program import (
     Accept,
+    AcceptAny,
     Call,
     CharClass,
+    Condition,
     CountPass,
     CountStart,
+    Instruction,
     Pc,
     Program,
     Return,
@@ -60,17 +63,10 @@ class RuleNetwork:
         while todo:
             checkpoint()
             pc, counters, fresh = todo.pop()
-            following: list[tuple[Pc, Counters, int]] = []
-            match self._code[pc]:
-                case Split(targets):
-                    following = [(target, counters, fresh) for target in targets]
-                case CountStart(to):
-                    following = [(to, (*counters, 0), fresh)]
-                case CountPass() as loop:
-                    following = passes(loop, counters, fresh)
-                case _:
-                    found[RuleState(pc, counters)] = None
-            for other in following:
+            instruction = self._code[pc]
+            if isinstance(instruction, Symbol | Accept | AcceptAny | Return):
+                found[RuleState(pc, counters)] = None
+            for other in epsilon_successors(instruction, counters, fresh):
                 if other not in seen:
                     seen.add(other)
                     todo.append(other)
@@ -93,6 +89,27 @@ class RuleNetwork:
     def may_end(self, pc: Pc, counters: Counters = ()) -> bool:
         """Return whether the rule may end at an instruction."""
         return any(map(self.is_end, self.closure(pc, counters)))
+
+
+def epsilon_successors(instruction: Instruction, counters: Counters, fresh: int) -> list[tuple[Pc, Counters, int]]:
+    """Return where an instruction leads without reading: (instruction, counters, first fresh counter).
+
+    Args:
+        instruction: the instruction; one that reads, calls or ends leads nowhere.
+        counters: the counters of the loops around it.
+        fresh: the first counter whose current pass has read nothing.
+    """
+    match instruction:
+        case Split(targets):
+            return [(target, counters, fresh) for target in targets]
+        case CountStart(to):
+            return [(to, (*counters, 0), fresh)]
+        case CountPass():
+            return passes(instruction, counters, fresh)
+        case Condition(to=to):
+            return [(to, counters, fresh)]
+        case _:
+            return []
 
 
 def span_of(symbol: Symbol) -> Span:

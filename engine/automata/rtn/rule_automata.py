@@ -49,6 +49,15 @@ class TokenEdge:
 
 
 @dataclass(frozen=True, slots=True)
+class EpsilonEdge:
+    """An edge from one state of a rule to another that reads nothing, if the lookaround `condition` holds there."""
+
+    source: int
+    target: int
+    condition: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RuleAutomaton:
     """The automaton of one rule.
 
@@ -58,6 +67,7 @@ class RuleAutomaton:
         dfa: its states, of which 0 is the start, and its edges over bytes. In an accepting state the rule may end.
         calls: its edges over rules.
         tokens: its edges over tokens taken as units.
+        epsilons: its edges that read nothing; none in a deterministic automaton.
     """
 
     name: str
@@ -66,6 +76,7 @@ class RuleAutomaton:
     dfa: ByteDfa
     calls: tuple[CallEdge, ...] = ()
     tokens: tuple[TokenEdge, ...] = ()
+    epsilons: tuple[EpsilonEdge, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -79,8 +79,18 @@ class RuleTracker:
             for call in rule.calls:
                 self._calls[number][call.source].append((numbers[call.rule], call.target))
                 self._after[number, call.source, numbers[call.rule]] = call.target
+        self._epsilons: list[list[list[int]]] = [[[] for _ in rule.dfa.states] for rule in automata.rules]
+        for number, rule in enumerate(automata.rules):
+            for epsilon in rule.epsilons:
+                self._epsilons[number][epsilon.source].append(epsilon.target)
         self._reads = [
-            frozenset((*(edge.source for edge in rule.dfa.edges), *(edge.source for edge in rule.tokens)))
+            frozenset(
+                (
+                    *(edge.source for edge in rule.dfa.edges),
+                    *(edge.source for edge in rule.tokens),
+                    *(edge.source for edge in rule.epsilons),
+                )
+            )
             for rule in automata.rules
         ]
         self._ends = {
@@ -197,7 +207,7 @@ class RuleTracker:
         while todo:
             item = todo.pop()
             rule, state, origin = item
-            found: list[Item] = []
+            found: list[Item] = [(rule, target, origin) for target in self._epsilons[rule][state]]
             for called, target in self._calls[rule][state]:
                 position.callers[called].append(item)
                 found.append((called, 0, here))

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.nfa.program import Program, assemble
 from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton, explore_rules, rule_automata
+from engine.automata.rtn.rule_nfas import rule_nfas
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.export.schema.settings import NumberSpelling
 from engine.export.text.conversion import rules_of
@@ -150,11 +151,32 @@ def drawable_automata(compiled: CompiledGrammar, limit: int, *, cancel: CancelTo
     """
     compact = without_blanks(compiled, cancel)
     found = schema_automata(compact, limit, cancel=cancel)
-    return (
-        found
-        if compact is compiled
-        else replace(found, notes=(*found.notes, catalogue_text("export.note.fragment.compact")))
-    )
+    return found if compact is compiled else _without_blanks_noted(found)
+
+
+def drawable_nfas(compiled: CompiledGrammar, limit: int, *, cancel: CancelToken | None = None) -> SchemaAutomata:
+    """Return the nondeterministic automata of what `drawable_automata` draws.
+
+    Args:
+        compiled: the schema.
+        limit: the largest number of states.
+        cancel: cancels the work.
+
+    Raises:
+        GrammarError, LimitExceededError, CancelledError: as `drawable_automata`.
+    """
+    cancel = cancel or CancelToken()
+    compact = without_blanks(compiled, cancel)
+    with cancel.scope(), no_collection():
+        rules = rules_of(compact, NumberSpelling.PLAIN, cancel)
+        program = _program(rules.grammar, compiled.options.limits)
+        automata = RuleAutomata(()) if program is None else rule_nfas(program, limit, cancel).automata
+    found = SchemaAutomata(_placed(automata), rules.notes)
+    return found if compact is compiled else _without_blanks_noted(found)
+
+
+def _without_blanks_noted(found: SchemaAutomata) -> SchemaAutomata:
+    return replace(found, notes=(*found.notes, catalogue_text("export.note.fragment.compact")))
 
 
 def without_blanks(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> CompiledGrammar:

@@ -16,12 +16,13 @@ from app.workers.protocol import WorkerRequest
 from app.workers.requests.decode import DecodeView, SessionRequest, Why, WhyAnswer
 from app.workers.requests.export import ExportRequest, ExportWithModel
 from app.workers.requests.forced import ForcedRequest
+from engine.automata.rtn import rule_positions
 from engine.source import CancelToken, InvariantError
 
 MODULES = [
     importlib.import_module(f"app.workers.requests.{one.name}") for one in pkgutil.iter_modules(requests.__path__)
 ]
-NAMES = {name: value for module in (railroad, *MODULES) for name, value in vars(module).items()}
+NAMES = {name: value for module in (railroad, rule_positions, *MODULES) for name, value in vars(module).items()}
 REQUESTS = [
     one
     for module in MODULES
