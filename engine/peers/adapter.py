@@ -172,3 +172,13 @@ class GreedyTokenizer:
             else:
                 return None
         return ids
+
+    def longest(self, data: bytes, words: bytes) -> int | None:
+        """Return the longest token that a text begins with and a mask allows; None if there is none.
+
+        Args:
+            data: the text.
+            words: the mask; bit `i & 7` of byte `i >> 3` is set if it allows token `i`.
+        """
+        begins = (self._ids.get(data[:length]) for length in range(min(self._longest, len(data)), 0, -1))
+        return next((one for one in begins if one is not None and words[one >> 3] >> (one & 7) & 1), None)

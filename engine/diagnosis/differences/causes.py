@@ -111,6 +111,8 @@ class Explainer:
         self._followed = followed
         self._cancel: CancelToken = reference.cancel
         self._groups: dict[tuple[object, ...], _Group] = {}
+        self._read: dict[tuple[int, bytes], bool | None] = {}  # whether an engine accepts a text
+        self._doubtful = set[_Token]()  # tokens of which it is unknown whether another form is allowed
         self._searches = 0
         self._barren = set[tuple[object, ...]]()
         self.unexplained = 0
@@ -333,18 +335,65 @@ class Explainer:
 
     def _without_other_forms(self, tokens: list[_Token], stricter: int) -> list[_Token]:
         """Explain the tokens of values that an engine allows in another form only; return the others."""
-        asked = [(token, kind, path) for token in tokens for kind, path in self._other_forms(token)]
-        paths = [path for _, _, path in asked]
-        followed = self._engines[stricter].follow(self._reference.source, paths).texts if paths else ()
+        asked = [(token, kind, text) for token in tokens for kind, text in self._other_forms(token)]
+        self._read_spelled(stricter, [text for _, _, text in asked])
         explained = set[_Token]()
-        for (token, kind, path), text in zip(asked, followed, strict=True):
-            if token not in explained and self._is_accepted(path, text):
+        for token, kind, text in asked:
+            if token in explained:
+                continue
+            reads = self._reads(stricter, text, token.parting)
+            if reads:
                 explained.add(token)
                 self._add(token, Difference(kind, _direction(token.looser)))
+            elif reads is None:
+                self._doubtful.add(token)
         return [token for token in tokens if token not in explained]
 
-    def _other_forms(self, token: _Token) -> Iterator[tuple[CauseKind, _Ids]]:
-        """Yield a legal text with a token in other tokens, and its value in other forms."""
+    def _read_spelled(self, number: int, texts: Iterable[bytes]) -> None:
+        """Find out at once which texts an engine accepts in their longest tokens."""
+        spelled = {text: tuple(ids) for text in texts if (ids := self._tokenizer.spell(text)) is not None}
+        followed = self._engines[number].follow(self._reference.source, list(spelled.values())).texts if spelled else ()
+        for (text, ids), found in zip(spelled.items(), followed, strict=True):
+            if self._is_accepted(ids, found):
+                self._read[number, text] = True
+
+    def _reads(self, number: int, text: bytes, parting: Parting) -> bool | None:
+        """Return whether an engine accepts a text in some tokens; None if that is unknown.
+
+        An engine may allow one division of forced text only. So from where the text leaves a prefix whose masks are
+        known, the longest allowed token is followed.
+
+        Args:
+            number: the index of the engine.
+            text: the text.
+            parting: the prefix.
+        """
+        if (number, text) not in self._read:
+            self._read[number, text] = self._is_readable(number, text, parting)
+        return self._read[number, text]
+
+    def _is_readable(self, number: int, text: bytes, parting: Parting) -> bool | None:
+        path, at = list[int](), 0
+        for token_id in parting.path:
+            data = self._tokenizer.token_bytes(token_id)
+            if not text.startswith(data, at):
+                break
+            path.append(token_id)
+            at += len(data)
+        while True:
+            found = self._engines[number].follow(self._reference.source, [tuple(path)]).texts[0]
+            if found.is_cut or (found.masks and not found.masks[-1]):
+                return None
+            if found.failure or found.reached < len(path) or at == len(text):
+                return self._is_accepted(tuple(path), found)
+            token_id = self._tokenizer.longest(text[at:], found.masks[-1])
+            if token_id is None:
+                return False
+            path.append(token_id)
+            at += len(self._tokenizer.token_bytes(token_id))
+
+    def _other_forms(self, token: _Token) -> Iterator[tuple[CauseKind, bytes]]:
+        """Yield a legal text with a token, for other tokens of it, and its value in other forms."""
         text = self._reference.completed(token.data, frozenset()) if self._reference.plain.describes_json else None
         try:
             value = None if text is None else json.loads(text)
@@ -352,9 +401,7 @@ class Explainer:
             return
         if text is None:
             return
-        whole = self._tokenizer.spell(text)
-        if whole is not None and tuple(whole[: len(token.path)]) != token.path:
-            yield CauseKind.TOKENS, tuple(whole)
+        yield CauseKind.TOKENS, text
         plain, ordered = _compact(value), _compact(_declared_first(value, self._names))
         is_number = b"\\" not in text and text[token.start - 1 : token.start] in _OF_NUMBERS
         forms = {plain: CauseKind.NUMBERS if is_number else CauseKind.ESCAPES}
@@ -362,10 +409,7 @@ class Explainer:
         forms.setdefault(_compact(value, ensure_ascii=True), CauseKind.ESCAPES)
         for form in (ordered, ordered.replace(b"\x7f", b"\\u007f")):
             forms.setdefault(form, CauseKind.ORDER)
-        for form, kind in forms.items():
-            ids = None if form == text else self._tokenizer.spell(form)
-            if ids is not None:
-                yield kind, tuple(ids)
+        yield from ((kind, form) for form, kind in forms.items() if form != text)
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
@@ -399,6 +443,9 @@ class Explainer:
             return pending[1:]
         if not self._is_allowed_if_closed(token):
             self._add(token, Difference(CauseKind.DEFAULT, direction, name, (self._closed_keyword(at),)))
+            return pending[1:]
+        if token in self._doubtful:
+            self._add(token, Difference(CauseKind.UNEXPLAINED, direction))
             return pending[1:]
         kind = CauseKind.END if token.is_end else CauseKind.OTHER
         self._add(token, Difference(kind, direction, name, () if token.is_end else at[-1:]))
@@ -534,7 +581,9 @@ class Explainer:
             )
             is_known = not stricter.is_cut and (stricter.reached < len(path) or bool(stricter.masks[-1]))
             if self._is_accepted(path, looser) and is_known and not self._is_accepted(path, stricter):
-                return b"".join(map(self._tokenizer.token_bytes, path))
+                text = b"".join(map(self._tokenizer.token_bytes, path))
+                if self._reads(1 - token.looser, text, token.parting) is False:
+                    return text
         return None
 
     def _complete_texts(self, token: _Token, group: _Group) -> Iterator[_Ids]:

@@ -110,12 +110,19 @@ class ByteAdapter(AsciiAdapter):
 
 
 class WholeWordMatcher(OwnMatcher):
-    """A matcher without the token `n` where `name` is allowed, as engines that force the tokens of a text."""
+    """A matcher without the token `n` where `name` is allowed, as engines that force the tokens of a text.
+
+    Such a division never has the token behind `name` in the vocabulary.
+    """
 
     def fill_mask(self):
         super().fill_mask()
         if allows(self.mask, LONG_TOKEN):
-            self.mask[ord("n") >> 5] &= ~(1 << (ord("n") & 31))
+            self.forbid(ord("n"))
+        self.forbid(LONG_TOKEN + 1)
+
+    def forbid(self, token_id):
+        self.mask[token_id >> 5] &= ~(1 << (token_id & 31))
 
 
 LONG_TOKEN = 257
