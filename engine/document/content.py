@@ -124,7 +124,7 @@ class PathStep(msgspec.Struct, frozen=True):
 
 
 class StateNote(msgspec.Struct, frozen=True):
-    """What a user noted about a state of the automaton, with a description by which it is found again after edits.
+    """A name, colour, comment or bookmark of a state, with a description by which the state is found after edits.
 
     State numbers change with every edit of the grammar. A state is described by a shortest path to it and by its place
     in the grammar, the texts that it reads; among states that read the same, such as those of a counter, by its rank.

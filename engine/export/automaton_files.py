@@ -33,7 +33,7 @@ from engine.grammar.print_gbnf import NoGbnfError, print_gbnf
 from engine.source import EngineError, checkpoint
 
 NOTATION: Final = "gbnf"
-"""What a file becomes."""
+"""The notation of the grammar that a file becomes."""
 MOST_STATES: Final = 20_000
 
 _EMPTY: Final = frozenset({"", "ε", "λ", "epsilon", "lambda", "eps", "&epsilon;", "&lambda;"})

@@ -184,7 +184,7 @@ class GivesLogProbabilities(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ExpectedRun:
-    """A run: what will probably be asked of a source while nobody chooses tokens. It changes no answer.
+    """A forecast of the questions to a source while nobody chooses tokens. It changes no answer.
 
     Attributes:
         begin: the number of ids before the output.

@@ -221,7 +221,7 @@ class LlamaMaskReader:
         return best
 
     def _sketched(self, run: _Run, ids: Sequence[int], mark: int) -> RunSketch:
-        """Return what a run tells of the masks, as far as it is the wanted one."""
+        """Return the sketches of the masks along a run, up to the first token that is not the wanted one."""
         reached, is_left = common_length(run.drawn, ids), False
         masks: list[MaskSketch | None] = []
         for position in range(min(reached + 1, len(run.drawn))):

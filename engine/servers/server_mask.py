@@ -50,7 +50,7 @@ class ServerMask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaskSketch:
-    """What one short answer tells of a mask.
+    """A part of a mask, and its size: what one short answer has of it.
 
     Attributes:
         listed: some ids that it allows, int64[n], ascending; an id that ends the output is among them if it is allowed.
@@ -63,7 +63,7 @@ class MaskSketch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunSketch:
-    """What one short answer tells of the masks along a run.
+    """The sketches of the masks along a run, from one short answer.
 
     Attributes:
         drawn: the drawn ids: those of the run as far as the server follows it.
@@ -113,7 +113,7 @@ class ServerMaskReader(Protocol):
 
 @runtime_checkable
 class SketchesMask(Protocol):
-    """A reader that tells of masks without listing them: where a mask allows many tokens, a list of them takes long."""
+    """A reader that sketches masks: a list of all tokens takes long where a mask allows many."""
 
     def sketch(self, constraint: Mapping[str, Any], ids: Sequence[int]) -> RunSketch:
         """Return what is known of the masks along a run, and behind it, from one request where that suffices.

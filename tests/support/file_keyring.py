@@ -31,7 +31,7 @@ def write(kept: dict[str, str]) -> None:
 class FileKeyring(KeyringBackend):
     @properties.classproperty
     def priority(self) -> float:
-        """What `keyring` chooses by; it must not choose this one where no test configured it."""
+        """Return the priority by which `keyring` chooses, or raise `RuntimeError` where no test configured this one."""
         if not kept_file().exists():
             raise RuntimeError
         return 1

@@ -1,4 +1,4 @@
-"""What a user can do with a state or an edge: the *State* menu, which is also the context menu of the drawing.
+"""The commands on a state or an edge: the *State* menu, which is also the context menu of the drawing.
 
 The commands act on the selected state or edge. A right click selects what is under the pointer; the menu key opens the
 menu of what is selected.

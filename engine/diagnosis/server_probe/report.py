@@ -104,7 +104,7 @@ class ConstructFinding:
 
 @dataclass(frozen=True, slots=True)
 class KeywordFinding:
-    """Whether a keyword of the user's schema, or a rule of the user's grammar, is enforced.
+    """The result for a keyword of the user's schema, or for a rule of the user's grammar.
 
     Attributes:
         pointer: its place in the schema; empty for a rule.

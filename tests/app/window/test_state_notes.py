@@ -22,7 +22,7 @@ def edit(desk, text: str) -> None:
 
 
 def note_of(desk, text: bytes):
-    """What is noted about the state that a text leads to."""
+    """Return the note on the state that a text leads to."""
     return desk.panes.automaton.notes.note(("", desk.panes.automaton.navigation.levels.part.dfa.run(text)))
 
 

@@ -11,7 +11,7 @@ SAMPLE_CASES = 200
 """The number of grammars of a generator that `make test` tries."""
 
 FEWER_CASES = {"completions": 50, "matcher": 80}
-"""The same for generators whose cases take a tenth of a second each."""
+"""The numbers for generators that take a tenth of a second for each grammar."""
 
 
 @pytest.mark.parametrize("name", GENERATORS)

@@ -74,7 +74,7 @@ def distance(place: QPointF, points: np.ndarray) -> float:
 
 
 def holds_some(rect: QRectF, points: np.ndarray) -> bool:
-    """Whether one of the points lies in the rectangle."""
+    """Return whether one of the points lies in the rectangle."""
     low, high = np.array(rect.topLeft().toTuple()), np.array(rect.bottomRight().toTuple())
     return bool(((points >= low) & (points <= high)).all(axis=1).any())
 
