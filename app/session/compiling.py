@@ -73,6 +73,7 @@ class CompiledGrammarView:
         regions: the automaton folded by the parts of its text; None if it is small or has rules.
         why_no_rules: why the rules are not drawn although `dfa` is only a part; empty if there are none.
         rule_automata: the automata of the rules, pickled for the decode process; empty if there are none.
+        merged: the automaton with counters as nodes and forced runs as edges; None if there are neither.
     """
 
     request: CompileRequest
@@ -86,6 +87,7 @@ class CompiledGrammarView:
     regions: AutomatonRegions | None = None
     why_no_rules: str = ""
     rule_automata: bytes = field(default=b"", repr=False)
+    merged: FoldedAutomaton | None = None
 
     @property
     def part_note(self) -> str:
@@ -235,6 +237,7 @@ class Compiling(QObject):
                 dfa=position.dfa,
                 output=position.output,
                 fold=position.fold,
+                merged=position.merged,
                 rule_positions=position.rule_positions,
             )
             self.view_changed.emit(self._last_good)
@@ -355,7 +358,7 @@ class Compiling(QObject):
             return
         drawn = answer.dfa, b"", answer.compile_ms, answer.too_large, answer.fold, answer.rules, answer.rule_positions
         self._last_good = CompiledGrammarView(
-            request, *drawn, answer.regions, answer.why_no_rules, answer.rule_automata
+            request, *drawn, answer.regions, answer.why_no_rules, answer.rule_automata, answer.merged
         )
         self._set_stale("")
         self.compiled.emit(self._last_good)

@@ -12,6 +12,7 @@ import time
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from app.graph.match.counters import merge
 from app.graph.match.folding import fold_characters
 from app.graph.match.regions import FOLDED_BEYOND, regions_of
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
@@ -114,6 +115,7 @@ class CompileHandler(Handler):
             regions,
             why_no_rules,
             rule_automata,
+            None if dfa is None else merge(dfa, character_dfa),
         )
 
     def _emit_map(self, request: CompileRequest, job: Job) -> None:

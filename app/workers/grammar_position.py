@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from app.catalogue import ui_text
+from app.graph.match.counters import merge
 from app.graph.match.folding import fold_characters
 from app.graph.match.rules import RuleCharts, rule_charts
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
@@ -92,7 +93,8 @@ class PositionReader:
         rule_positions = self.rule_positions(output, cancel)
         dfa = self.neighbourhood(output) if draws_part else None
         fold = None if dfa is None else fold_characters(dfa)
-        self._last = GrammarPosition(output, stacks, more, rule_positions, dfa, fold)
+        merged = None if dfa is None else merge(dfa, fold)
+        self._last = GrammarPosition(output, stacks, more, rule_positions, dfa, fold, merged)
         return self._last
 
     def _configuration(self, output: bytes) -> int:

@@ -23,7 +23,7 @@ from app.graph.layout.types import EdgeKey
 from app.graph.match.chains import fold_forced_runs
 from app.graph.match.folding import MOST_EDGES, Chart, FoldedAutomaton, edge_label
 from engine.automata.byte_classes import ByteRanges, join_ranges
-from engine.automata.dfa.dfa import DfaEdge
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.source import Span
 
 COUNTS_FROM = 8
@@ -127,6 +127,17 @@ def merge_chart(chart: Chart) -> Chart | None:
     texts = base.fold.texts if base.fold is not None else {}
     fold = fold_forced_runs(base.dfa, base.fold, {*base.words, *texts})
     return counted if fold is None else replace(base, fold=fold)
+
+
+def merge(dfa: ByteDfa, fold: FoldedAutomaton | None) -> FoldedAutomaton | None:
+    """Fold the counters and the forced runs of an automaton; None if it has neither.
+
+    Args:
+        dfa: the automaton.
+        fold: the automaton over characters; None if it does not differ.
+    """
+    merged = merge_chart(Chart(dfa, fold))
+    return None if merged is None else merged.fold
 
 
 def fold_counters(chart: Chart) -> Chart | None:
@@ -233,6 +244,8 @@ def _counter(steps: _Steps, chart: Chart, first: int, target: int, step: Step) -
             if ways:
                 return None if len(counts) <= COUNTS_FROM else _made(steps, counts[:-1], step, minimum)
             ways, minimum = its, len(counts) - 1
+        if following == first:
+            return None  # a cycle that nothing leads into and no text leaves
         counts.append(following)
         following = next((to for to, its in steps.out.get(counts[-1], {}).items() if its == step), None)
     if ways and ways_out(counts[-1], following) != ways:

@@ -9,7 +9,6 @@ from functools import cached_property
 
 from app.graph.layout.types import EdgeKey
 from app.graph.match.chart_texts import ChartTexts
-from app.graph.match.counters import merge_chart
 from app.graph.match.folding import Chart
 from app.graph.match.paths import PathTracker, group_edges, path_edges
 from app.graph.match.regions import AutomatonRegions
@@ -130,7 +129,7 @@ class Levels:
 
     @cached_property
     def _merged(self) -> Automaton | None:
-        merged = None if self.is_nfa else merge_chart(self._part.chart)
+        merged = self._part.chart.merged
         return None if merged is None else Automaton(merged, self.revision, self._label, self._source)
 
     def rule_chart(self, number: int | None, view: ViewState) -> Chart:

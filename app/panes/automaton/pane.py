@@ -251,6 +251,7 @@ class AutomatonPane(QWidget):
         fold: FoldedAutomaton | None = None,
         rules: RuleCharts | None = None,
         regions: AutomatonRegions | None = None,
+        merged: FoldedAutomaton | None = None,
     ) -> None:
         """Show an automaton; the current drawing stays until the layout of the new one arrives.
 
@@ -262,9 +263,10 @@ class AutomatonPane(QWidget):
             fold: the automaton over characters; without it, bytes are drawn.
             rules: the automata of the rules, drawn instead unless the user follows the live state.
             regions: the automaton folded by the parts of its pattern, drawn first.
+            merged: the automaton with counters as nodes and forced runs as edges; without it, there are neither.
         """
         navigation = self.navigation
-        part, before = Chart(dfa, fold), navigation.minimal
+        part, before = Chart(dfa, fold, merged=None if merged is None else Chart(dfa, merged)), navigation.minimal
         self._source = source
         if before is not None and rules is not None and before.rules is rules and before.revision == revision:
             navigation.minimal = before.with_part(part)

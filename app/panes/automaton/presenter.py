@@ -167,7 +167,7 @@ class AutomatonPresenter(PanePresenter):
 
     def _show_drawn(self, drawn: CompiledGrammarView) -> None:
         source = SourceText(drawn.request.text)
-        folded = drawn.fold, drawn.rules, drawn.regions
+        folded = drawn.fold, drawn.rules, drawn.regions, drawn.merged
         self.view.show_dfa(drawn.dfa, drawn.request.revision, None, source, *folded)
         self.view.show_too_large(drawn.part_note)
 

@@ -66,6 +66,7 @@ class CompileAnswer:
         regions: a large automaton of a pattern folded by the parts of the text; None if it is small or has rules.
         why_no_rules: why the rules of an incomplete automaton are not drawn; empty if they are, or if there are none.
         rule_automata: the automata of the drawn rules, pickled for the decode process; empty if there are none.
+        merged: the automaton with counters as nodes and forced runs as edges; None if there are neither.
     """
 
     revision: int
@@ -79,6 +80,7 @@ class CompileAnswer:
     regions: AutomatonRegions | None = None
     why_no_rules: str = ""
     rule_automata: bytes = field(default=b"", repr=False)
+    merged: FoldedAutomaton | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ class GrammarPosition:
         rule_positions: the positions in the drawn rules; None without them, or if there are too many derivations.
         dfa: the part of the automaton around the live state, which is its start; None if the complete one is drawn.
         fold: that part over characters; None if it does not differ.
+        merged: that part with counters as nodes and forced runs as edges; None if there are neither.
     """
 
     output: bytes
@@ -62,3 +63,4 @@ class GrammarPosition:
     rule_positions: RulePositions | None = None
     dfa: ByteDfa | None = None
     fold: FoldedAutomaton | None = None
+    merged: FoldedAutomaton | None = None

@@ -353,8 +353,8 @@ class Explainer:
         """Find out at once which texts an engine accepts in their longest tokens."""
         spelled = {text: tuple(ids) for text in texts if (ids := self._tokenizer.spell(text)) is not None}
         followed = self._engines[number].follow(self._reference.source, list(spelled.values())).texts if spelled else ()
-        for (text, ids), found in zip(spelled.items(), followed, strict=True):
-            if self._is_accepted(ids, found):
+        for (text, path), found in zip(spelled.items(), followed, strict=True):
+            if self._is_accepted(path, found):
                 self._read[number, text] = True
 
     def _reads(self, number: int, text: bytes, parting: Parting) -> bool | None:
@@ -386,11 +386,11 @@ class Explainer:
                 return None
             if found.failure or found.reached < len(path) or at == len(text):
                 return self._is_accepted(tuple(path), found)
-            token_id = self._tokenizer.longest(text[at:], found.masks[-1])
-            if token_id is None:
+            longest = self._tokenizer.longest(text[at:], found.masks[-1])
+            if longest is None:
                 return False
-            path.append(token_id)
-            at += len(self._tokenizer.token_bytes(token_id))
+            path.append(longest)
+            at += len(self._tokenizer.token_bytes(longest))
 
     def _other_forms(self, token: _Token) -> Iterator[tuple[CauseKind, bytes]]:
         """Yield a legal text with a token, for other tokens of it, and its value in other forms."""

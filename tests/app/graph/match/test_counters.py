@@ -7,11 +7,12 @@ import random
 
 import pytest
 
-from app.graph.match.counters import merge_chart
+from app.graph.match.counters import merge, merge_chart
 from app.graph.match.folding import Chart, fold_characters
 from app.graph.match.paths import path_edges
 from app.graph.match.rules import rule_charts
 from app.workers.grammar_position import PositionReader
+from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.compile import compile_grammar
 from engine.source import CancelToken
 
@@ -86,6 +87,13 @@ def test_a_count_that_is_entered_from_elsewhere_is_no_part_of_the_counter():
     assert first is not None
     assert first not in merged.fold.node_of
     assert {(0, counter), (0, first), (counter, first)} <= {(edge.source, edge.target) for edge in merged.edges}
+
+
+def test_a_cycle_that_no_text_leaves_is_no_counter():
+    states = tuple(DfaState(state, accepting=False) for state in range(9))
+    edges = tuple(DfaEdge(state, (state + 1) % 9, ((97, 98),)) for state in range(9))
+    merged = merge(ByteDfa(0, states, edges), None)
+    assert merged is None or not merged.counters
 
 
 def test_every_text_follows_drawn_edges_and_every_drawn_edge_is_taken():

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.graph.layout.methods import lay_out
+from app.graph.match.counters import merge
 from app.graph.match.folding import fold_characters
 from app.panes.automaton.pane import AutomatonPane
 from engine.compile import compile_grammar
@@ -24,7 +25,8 @@ def shown(qtbot):
     pane.layout_wanted.connect(lambda request: pane.show_layout(lay_out(request)))
     grammar = compile_grammar("regex", PATTERN)
     dfa = grammar.materialise()
-    pane.show_dfa(dfa, 1, None, grammar.source, fold_characters(dfa))
+    fold = fold_characters(dfa)
+    pane.show_dfa(dfa, 1, None, grammar.source, fold, merged=merge(dfa, fold))
     return pane
 
 
