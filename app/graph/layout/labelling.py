@@ -46,6 +46,8 @@ _ALL_SHARES, _FEW_SHARES = _shares(1), _shares(2)
 
 def place_labels(request: LayoutRequest, placed: Placement) -> Placement:
     """Move labels to unambiguous positions; those without one become marks."""
+    if placed.label_positions.keys() <= placed.certain:
+        return placed
     return _Labelling(request, placed).position()
 
 
@@ -71,7 +73,9 @@ class _Labelling:
     def position(self) -> Placement:
         given = self._placed.label_positions
         labels: dict[EdgeKey, Point] = {}
-        for key in sorted(self._sizes):
+        for key in self._placed.certain:
+            self._take(labels, key, given[key])
+        for key in sorted(self._sizes.keys() - labels.keys()):
             if self._fits(key, given[key], self._curves.distance(key, given[key]), self._sizes[key]):
                 self._take(labels, key, given[key])
         # Short edges have the fewest candidate positions.
@@ -197,6 +201,10 @@ def _pieces(chain: Sequence[Point]) -> Iterator[_Piece]:
     x, y = chain[0]
     for index in range(0, len(chain) - 3, 3):
         (x0, y0), (x1, y1), (x2, y2), (x3, y3) = chain[index : index + 4]
+        if y0 == y1 == y2 == y3:
+            yield (x, y), (x3, y3)
+            x, y = x3, y3
+            continue
         bend = max(math.hypot(x0 - 2 * x1 + x2, y0 - 2 * y1 + y2), math.hypot(x1 - 2 * x2 + x3, y1 - 2 * y2 + y3))
         count = max(1, math.ceil(math.sqrt(6 * bend / (8 * _FLATNESS))))
         for step in range(1, count + 1):

@@ -248,6 +248,7 @@ class _Assembly:
         }
         curves: dict[EdgeKey, tuple[Point, ...]] = {}
         labels: dict[EdgeKey, Point] = {}
+        certain = set()
         for source, target, label_width, label_height in self._request.edges:
             key = source, target
             if source == target:
@@ -258,7 +259,10 @@ class _Assembly:
                 curves[key], label = self._curve(key, boxes[source], boxes[target])
             if label_width > 0:
                 labels[key] = label
-        return Placement({node: (box.x, box.y) for node, box in boxes.items()}, curves, labels)
+                if source == target or self._is_short(self._pieces[key][self._labelled[key]]):
+                    certain.add(key)
+        positions = {node: (box.x, box.y) for node, box in boxes.items()}
+        return Placement(positions, curves, labels, certain=frozenset(certain))
 
     def _settled(self, wanted: Mapping[int, float]) -> dict[int, float]:
         """Return heights at which edges are short and long edges are straight, in the wanted order of each column."""

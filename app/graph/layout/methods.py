@@ -31,20 +31,20 @@ _GAP = 22.0
 _PROPORTION = 0.9  # width to height, of the pane between the other two
 
 # Neither library can be interrupted, so what a method is given takes it a second at most, by `rank_spans`: `dot` takes
-# 0.6 s for 1,000 spans and 1.4 s for 1,300, fast-sugiyama and the labels 1.6 s for 15,000.
+# 0.09 s for 400 spans, the most that it gets unasked, 0.6 s for 1,000 and 1.4 s for 1,300; fast-sugiyama takes 0.3 s
+# for 8,000 and 1.1 s for 15,000.
 _DOT_NODES = 40
 _DOT_EDGES = 160
 DOT_IF_ASKED = 200  # nodes
-_DOT_SPANS = 1_000
+_DOT_SPANS, _DOT_SPANS_IF_ASKED = 400, 1_000
 _DOT_WORK = 4_000  # nodes, edges and spans of all groups together: 1 s
 _SUGIYAMA_NODES = 500
 _SUGIYAMA_EDGES = 3_000
-_SUGIYAMA_WORK = 15_000
+_SUGIYAMA_WORK = 8_000
 
-# Gaps are widened until at most this share of the labels has no room: step by step in graphs of few edges, at once in
-# those of some more, and not at all in larger ones, since each try takes a second for 1,500 edges.
+# Gaps are widened until at most this share of the labels has no room; not in larger graphs, whose method leaves room.
 _SPREADS = (1.5, 2.25, 3.4, 5.0)
-_WIDENED_BY_STEPS, _WIDENED = 600, 1_500  # edges
+_WIDENED = 600  # edges
 _SMALL, _HIDDEN_OF_SMALL, _HIDDEN = 60, 0.05, 0.25
 
 _METHODS: Mapping[str, Callable[[LayoutRequest, float], Placement]] = {
@@ -93,8 +93,7 @@ def _laid_out(request: LayoutRequest, method: str) -> Placement:
     best = place_labels(request, _placed(request, method, 1.0))
     labels = sum(width > 0 for _, _, width, _ in request.edges)
     most_hidden = (_HIDDEN_OF_SMALL if len(request.nodes) <= _SMALL else _HIDDEN) * labels
-    edges = len(request.edges)
-    for spread in _SPREADS if edges <= _WIDENED_BY_STEPS else _SPREADS[-1:] if edges <= _WIDENED else ():
+    for spread in _SPREADS if len(request.edges) <= _WIDENED else ():
         if labels - len(best.label_positions) <= most_hidden:
             break
         wider = place_labels(request, _placed(request, method, spread))
@@ -118,6 +117,7 @@ def _placed(request: LayoutRequest, method: str, spread: float) -> Placement:
         {node: (y, x) for node, (x, y) in turned.positions.items()},
         {key: tuple((y, x) for x, y in chain) for key, chain in turned.curves.items()},
         {key: (y, x) for key, (x, y) in turned.label_positions.items()},
+        certain=turned.certain,
     )
 
 
@@ -133,7 +133,8 @@ def methods_for(parts: Sequence[LayoutRequest], *, plainly: bool) -> list[str]:
         is_medium = nodes <= _SUGIYAMA_NODES and edges <= _SUGIYAMA_EDGES
         spans = rank_spans(part) if is_small or is_medium else 0
         work.append(nodes + edges + spans)
-        if is_small and spans <= _DOT_SPANS and part.method in ("", "dot"):
+        most_spans = _DOT_SPANS_IF_ASKED if part.method == "dot" else _DOT_SPANS
+        if is_small and spans <= most_spans and part.method in ("", "dot"):
             methods.append("dot")
         else:
             methods.append("sugiyama" if is_medium and part.method != "layered" else "layered")

@@ -110,13 +110,18 @@ class LayoutAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The result of a layout method: a `LayoutAnswer` without revision and duration."""
+    """The result of a layout method: a `LayoutAnswer` without revision and duration.
+
+    Attributes:
+        certain: the labels that the method put where nothing else is.
+    """
 
     positions: dict[int, Point]
     curves: dict[EdgeKey, tuple[Point, ...]]
     label_positions: dict[EdgeKey, Point]
     boxes: tuple[Rect, ...] = ()
     marks: dict[EdgeKey, Point] = field(default_factory=dict)
+    certain: frozenset[EdgeKey] = frozenset()
 
 
 def stabilise_layout(answer: LayoutAnswer, before: Mapping[int, Point], *, downwards: bool = False) -> LayoutAnswer:

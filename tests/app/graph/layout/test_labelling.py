@@ -17,7 +17,9 @@ from PySide6.QtWidgets import QGraphicsSimpleTextItem
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.shapes import heads
 from app.graph.layout.labelling import MARK, place_labels
+from app.graph.layout.layered import place_by_layers
 from app.graph.layout.methods import lay_out
+from app.graph.layout.sugiyama import place_by_sugiyama
 from app.graph.layout.types import METHODS, EdgeKey, LayoutAnswer, LayoutRequest, Placement
 from app.graph.match.folding import Chart, fold_characters
 from app.panes.automaton.drawing import Automaton, Drawing
@@ -131,6 +133,16 @@ def test_what_the_layout_got_right_stays_where_it_is(qapp):
     again = place_labels(shown.request, placed)
     assert again.label_positions == answer.label_positions
     assert not again.marks
+
+
+@pytest.mark.parametrize("place", [place_by_sugiyama, place_by_layers])
+@pytest.mark.parametrize("name", ["many words", "loops"])
+def test_labels_that_a_layout_is_certain_of_need_not_move(qapp, name, place):
+    request = drawing(PATTERNS[name], ViewState(draws_all=True)).request
+    placed = place(request)
+    assert placed.certain == placed.label_positions.keys()
+    found = place_labels(request, replace(placed, certain=frozenset()))
+    assert found.label_positions == placed.label_positions
 
 
 def test_two_edges_on_one_line_share_no_label():
