@@ -180,6 +180,8 @@ def read_json(text: str, nesting: int | None = None) -> Json:
     if _is_shallow(text, nesting):
         try:
             return reader.tree(_DECODER.decode(text))
+        except json.JSONDecodeError as error:
+            reader.explain_error(error.pos)
         except ValueError:
             pass  # the other parser explains errors and handles unusual texts
     return reader.read(nesting)
@@ -224,6 +226,18 @@ class JsonText:
                     todo.append((inner, number))
         return root
 
+    def explain_error(self, at: int) -> None:
+        """Parse the tokens around the place where the `json` module has found the first error.
+
+        Raises:
+            JsonTextError: the error, as `read` raises it, which parses the text before it, too.
+        """
+        before = _TO_LAST_BRACKET.match(self._text, 0, at)
+        if before is not None and before.end():
+            parser = _Parser(self._text, None, self)
+            parser.begin_after(_BETWEEN_BRACKETS.sub("", before[0]), before.end())
+            parser.run(before.end())
+
     def read(self, nesting: int | None = None) -> Json:
         """Parse the tokens and return the root, with all spans."""
         reader = _Parser(self._text, nesting, self)
@@ -256,7 +270,8 @@ class JsonText:
 
 # The json module is recursive, in C. Up to this depth its stack is known to suffice.
 _SHALLOW: Final = 300
-_BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]')
+_BETWEEN_BRACKETS: Final = re.compile(r'[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"?')
+_TO_LAST_BRACKET: Final = re.compile(rf"(?:(?:{_BETWEEN_BRACKETS.pattern})*+[\[\]{{}}])*+")
 _STEPS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
@@ -264,7 +279,7 @@ def _is_shallow(text: str, nesting: int | None) -> bool:
     most = _SHALLOW if nesting is None else min(_SHALLOW, nesting)
     if text.count("[") + text.count("{") <= most:
         return True
-    steps = (_STEPS.get(found, 0) for found in _BRACKETS.findall(text))
+    steps = map(_STEPS.__getitem__, _BETWEEN_BRACKETS.sub("", text))
     return max(accumulate(steps), default=0) <= most
 
 
@@ -330,12 +345,27 @@ class _Parser:
         self._keys: list[str] = []
         self._root: Json | None = None
 
-    def run(self) -> Json:
-        """Parse the text and return its root."""
+    def begin_after(self, brackets: str, end: int) -> None:
+        """Take over the state after a part without errors: its brackets, and where the last of them ends."""
+        opened: list[str] = []
+        for mark in brackets:
+            if mark in "{[":
+                opened.append(mark)
+            else:
+                opened.pop()
+        self._open = [Json({} if mark == "{" else [], 0, self._owner) for mark in opened]
+        self.places = {holder: (Span(end, end), {}) for holder in self._open}
+        self._root = Json(None, 0, self._owner)
+        self._after_comma = _KEY if opened and opened[-1] == "{" else _VALUE
+        first = {"{": _FIRST_KEY, "[": _FIRST_ITEM}
+        self._expects = first.get(brackets[-1], _COMMA if opened else _NOTHING)
+
+    def run(self, start: int = 0) -> Json:
+        """Parse the text from an offset and return its root."""
         text = self._text
         has_other_space = _OTHER_SPACE.search(text) is not None
-        end = 0
-        for token in json_tokens(text):
+        end = start
+        for token in json_tokens(text, start):
             if has_other_space:
                 self._check_blanks(end, token.start())
             kind = token.lastgroup

@@ -22,14 +22,14 @@ _NAMES: Final = {"true", "false", "null"}
 _NESTING: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
-def json_tokens(text: str) -> Iterator[re.Match[str]]:
-    """Yield the tokens of any text, valid or not; between them is white space alone.
+def json_tokens(text: str, start: int = 0) -> Iterator[re.Match[str]]:
+    """Yield the tokens of any text, valid or not, from an offset; between them is white space alone.
 
     Returns:
         A match for each token, whose `lastgroup` is its kind: `mark` (a bracket, comma or colon), `string` (from its
         quote to the closing one, or to the line's end), or `word` (a number, a name, or what is neither).
     """
-    return _TOKEN.finditer(text)
+    return _TOKEN.finditer(text, start)
 
 
 def is_closed(string: str) -> bool:

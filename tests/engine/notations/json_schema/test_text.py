@@ -56,6 +56,23 @@ def test_an_error_has_its_position(text, variant, start):
     assert found == diagnostic(f"schema-no-json.{variant}", found.span, **fields)
 
 
+@given(values, st.sampled_from([None, 1]), st.data())
+def test_the_first_error_is_the_one_that_reading_everything_finds(value, indent, data):
+    text = json.dumps([value, {'a\\"{': [1, {}]}], indent=indent)
+    at = data.draw(st.integers(0, len(text)))
+    cut = data.draw(st.integers(0, 2))
+    text = text[:at] + data.draw(st.sampled_from(["", *'"x,]}{[:\\\n\u00a0', "01", "NaN"])) + text[at + cut :]
+    assert error_of(lambda: read_json(text)) == error_of(lambda: JsonText(text).read())
+
+
+def error_of(read):
+    try:
+        read()
+    except JsonTextError as error:
+        return error.diagnostic
+    return None
+
+
 def test_keys_that_stand_twice_are_told():
     text = '{"a": 1, "b": {"\\u0061": 2, "a": 3}, "a": 4}'
     whole = read_json(text)
