@@ -97,7 +97,7 @@ class CodeEdit(QPlainTextEdit):
         self.popup_is_open: Callable[[], bool] = lambda: False
         self._lexer: LineLexer = plain_line
         self._highlighter = Highlighter(self, plain_line)
-        self._is_long = False
+        self._is_long = True  # as Qt lays it out
         self._text_size = 0
         self._wheel_turn = 0
         self._pairs: dict[int, int] | None = None
@@ -124,7 +124,7 @@ class CodeEdit(QPlainTextEdit):
         self.blockCountChanged.connect(self._resize_gutter)
         self.updateRequest.connect(self._on_update)
         self.cursorPositionChanged.connect(self._update_marks)
-        self._show_spaces(True)
+        self._follow_length(0)
         self.recolour()
 
     # --- text --------------------------------------------------------------------------------------------------------
@@ -141,6 +141,7 @@ class CodeEdit(QPlainTextEdit):
     def set_text(self, text: str, choice: object = None) -> None:
         """Replace the text and its notation; this is not an edit, and cannot be undone."""
         with self._without_signals():
+            self._follow_length(max(len(text), len(self._text)))
             self.setPlainText(text)
         self._history.begin(choice)
 
@@ -162,7 +163,7 @@ class CodeEdit(QPlainTextEdit):
 
     def _go_in_history(self, go: Callable[[], None]) -> None:
         text, choice, depth = self._text, self._history.current, self._history.depth
-        with self._without_signals():
+        with self._without_signals(), self._without_marks():
             go()
         if self._history.is_replacement(depth):
             self.replaced.emit()
@@ -179,6 +180,17 @@ class CodeEdit(QPlainTextEdit):
             yield
         finally:
             self._is_silent = before
+
+    @contextmanager
+    def _without_marks(self) -> Iterator[None]:
+        """Remove the marks while the text changes: each change moves the cursors of all of them."""
+        before = self._text
+        self.setExtraSelections([])
+        try:
+            yield
+        finally:
+            if self._text is before:
+                self._update_marks()
 
     def select(self, span: Span) -> None:
         """Select a span and scroll to it."""
@@ -218,13 +230,14 @@ class CodeEdit(QPlainTextEdit):
         caret_after = ordered[-1].span.end + growth if caret is None else caret
         units = [(self._offsets.to_utf16(e.span.start), self._offsets.to_utf16(e.span.end)) for e in ordered]
         cursor = self.textCursor()
-        cursor.beginEditBlock()
-        for (start, end), edit in zip(reversed(units), reversed(ordered), strict=True):
-            cursor.setPosition(start)
-            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-            cursor.insertText(edit.replacement)
-        cursor.setPosition(Offsets(after).to_utf16(caret_after))
-        cursor.endEditBlock()
+        with self._without_marks():
+            cursor.beginEditBlock()
+            for (start, end), edit in zip(reversed(units), reversed(ordered), strict=True):
+                cursor.setPosition(start)
+                cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+                cursor.insertText(edit.replacement)
+            cursor.setPosition(Offsets(after).to_utf16(caret_after))
+            cursor.endEditBlock()
         self.setTextCursor(cursor)
         self.ensureCursorVisible()
 
@@ -398,16 +411,18 @@ class CodeEdit(QPlainTextEdit):
         self._text, self._offsets = text, Offsets(text)
         self._pairs = None
         self._live = self._pointed = self._found = ()
-        if (len(text) > LONG_TEXT) != self._is_long:
-            self._is_long = not self._is_long
-            self._show_spaces(not self._is_long)
+        self._follow_length(len(text))
         self._update_marks()
         if not self._is_silent:
             self.edited.emit(text)
 
-    def _show_spaces(self, shown: bool) -> None:
+    def _follow_length(self, length: int) -> None:
+        """Show blanks in a text that is not long; for a long one, before it is inserted: it is laid out but once."""
+        if self._is_long == (length > LONG_TEXT):
+            return
+        self._is_long = length > LONG_TEXT
         option = self.document().defaultTextOption()
-        option.setFlags(QTextOption.Flag.ShowTabsAndSpaces if shown else QTextOption.Flag(0))
+        option.setFlags(QTextOption.Flag(0) if self._is_long else QTextOption.Flag.ShowTabsAndSpaces)
         self.document().setDefaultTextOption(option)
 
     # --- events ------------------------------------------------------------------------------------------------------
@@ -455,7 +470,9 @@ class CodeEdit(QPlainTextEdit):
         """Paste without secrets, and report if the whole text was replaced."""
         replaces_all, depth = self._selection_is_all, self._history.depth
         clean, removed = without_secrets(source)
-        super().insertFromMimeData(clean)
+        self._follow_length(max(len(clean.text()), len(self._text)))
+        with self._without_marks():
+            super().insertFromMimeData(clean)
         if removed:
             self.secrets_removed.emit(removed)
         if replaces_all and self._text.strip():

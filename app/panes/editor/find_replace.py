@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
 from app.catalogue import ui_text
 from app.commands import command, local_key, set_tip
+from app.delays import delayed
 from app.panes.editor.code_edit import CodeEdit
 from app.panes.editor.offsets import Offsets
 from app.theme.buttons import push_button, tool_button
@@ -66,7 +67,8 @@ class FindReplace(QObject):
         self.bar.text_changed.connect(self._search)
         self.bar.step_requested.connect(self.go)
         self.bar.closed.connect(self._on_closed)
-        edit.textChanged.connect(self._search_again)
+        self._later = delayed(self, 0, self._search_again)  # not within the edit of a long text
+        edit.textChanged.connect(self._later.start)
 
     @command("edit.find", "Ctrl+F", place=(2, 1), icon="ph.magnifying-glass", context="editor")
     @command("edit.replace", "Ctrl+H", place=(2, 4), context="editor", arguments=(True,))
@@ -91,6 +93,7 @@ class FindReplace(QObject):
         """Go to the next match (1), or to the previous one (-1), wrapping around."""
         if self.bar.isHidden() and self.bar.text():
             self._spans = self._find()
+        self._catch_up()
         if not self._spans:
             return
         here = self._edit.selection
@@ -104,6 +107,7 @@ class FindReplace(QObject):
 
     def replace_one(self) -> None:
         """Replace the selection if it is a match, then go to the next match."""
+        self._catch_up()
         here = self._edit.selection
         if here in self._spans:
             self._edit.apply((Edit(here, self.replacement.text()),))
@@ -111,6 +115,7 @@ class FindReplace(QObject):
 
     def replace_all(self) -> None:
         """Replace all matches, as one undo step."""
+        self._catch_up()
         count = len(self._spans)
         self._edit.apply([Edit(span, self.replacement.text()) for span in self._spans])
         if count:
@@ -140,7 +145,12 @@ class FindReplace(QObject):
             self._edit.select(ahead[0] if ahead else self._spans[0])
         self._show_count()
 
+    def _catch_up(self) -> None:
+        if self._later.isActive():
+            self._search_again()
+
     def _search_again(self) -> None:
+        self._later.stop()
         if self.bar.isHidden():
             return
         self._spans = self._find()
