@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.catalogue import ui_text
 from app.commands import DECLARED, Commands, command
-from app.session import Session
+from app.session import Notification, Session
 from app.settings import Settings
 from app.widgets.lazy import Lazy
 
@@ -73,6 +75,31 @@ class PanePresenter(QObject):
 
     def restore(self, saved: Mapping[str, bytes]) -> None:
         """Open what was saved; `saved` has the names of all panes."""
+
+    def ask_for_picture(self, kinds: str, save_to: Callable[[Path], object]) -> None:
+        """Ask for the file of a picture, and have it written; without a suffix, it is an SVG.
+
+        Args:
+            kinds: the kinds of files, as Qt's dialog has them.
+            save_to: writes the picture to a file.
+        """
+        title, proposed = ui_text("window.command.picture_title"), f"{self.session.document.title}.svg"
+        name, _ = QFileDialog.getSaveFileName(self.context.window, title, proposed, kinds)
+        if name:
+            path = Path(name)
+            save_to(path if path.suffix else path.with_suffix(".svg"))
+
+    def report_picture(self, why_not: str, save_elsewhere: Callable[[], object]) -> None:
+        """Notify the user of a picture that could not be written.
+
+        Args:
+            why_not: the reason; empty if it was written.
+            save_elsewhere: asks for another file.
+        """
+        if why_not:
+            button = ui_text("window.command.save_elsewhere")
+            notification = Notification("window", why_not, button=button, action=save_elsewhere)
+            self.session.notification_raised.emit(notification)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class BatchModel(RowsModel):
     names = ("name", "cause", "finish", "mass", "worst", "sentence")
     titles = tuple(ui_text(f"dialogs.batch.column.{name}") for name in names)
     tips = tuple(ui_text(f"dialogs.batch.tip.{name}") for name in names)
-    numbers: ClassVar[frozenset[int]] = frozenset()
+    numbers: frozenset[int] = frozenset()
     keys: ClassVar[dict[str, SortKey]] = {
         "cause": lambda row: (row.cause_text, row.detail),
         "finish": lambda row: row.finish,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from PySide6.QtCore import QItemSelection, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
@@ -33,7 +31,7 @@ class ScoresModel(RowsModel):
     names = ("place", "token", "p", "mass", "rank", "wanted")
     titles = tuple(ui_text(f"dialogs.check.scores.column.{name}") for name in names)
     tips = tuple(ui_text(f"dialogs.check.scores.tip.{name}") for name in names)
-    numbers: ClassVar[frozenset[int]] = frozenset((2, 3, 4))
+    numbers: frozenset[int] = frozenset((2, 3, 4))
 
     def text(self, row: ScoreRow, column: int) -> str:
         """Return the text of a cell; unknown numbers are empty."""
@@ -70,7 +68,7 @@ class EnginesModel(RowsModel):
     names = ("engine", "version", "answer")
     titles = tuple(ui_text(f"dialogs.check.engines.column.{name}") for name in names)
     tips = titles
-    numbers: ClassVar[frozenset[int]] = frozenset()
+    numbers: frozenset[int] = frozenset()
 
     def text(self, row: EngineRow, column: int) -> str:
         """Return the text of a cell."""

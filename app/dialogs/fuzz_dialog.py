@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
@@ -28,7 +26,7 @@ class DifferencesModel(RowsModel):
     names = ("text", "own", "other", "reason")
     titles = tuple(ui_text(f"dialogs.fuzz.column.{name}") for name in names)
     tips = titles
-    numbers: ClassVar[frozenset[int]] = frozenset()
+    numbers: frozenset[int] = frozenset()
 
     def text(self, row: FuzzRow, column: int) -> str:
         """Return the text of a cell."""

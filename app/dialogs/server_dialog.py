@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
@@ -96,7 +95,7 @@ class ServerRowsModel(RowsModel):
     names = ("section", "name", "state", "note")
     titles = tuple(ui_text(f"dialogs.server.column.{name}") for name in names)
     tips = titles
-    numbers: ClassVar[frozenset[int]] = frozenset()
+    numbers: frozenset[int] = frozenset()
 
     def text(self, row: ServerRow, column: int) -> str:
         """Return the text of a cell."""

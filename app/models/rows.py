@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
@@ -32,9 +32,9 @@ class RowsModel(QAbstractTableModel):
         rows: the rows shown.
     """
 
-    titles: ClassVar[tuple[str, ...]]
-    tips: ClassVar[tuple[str, ...]]
-    numbers: ClassVar[frozenset[int]]
+    titles: tuple[str, ...]
+    tips: tuple[str, ...]
+    numbers: frozenset[int]
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

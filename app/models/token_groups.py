@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from PySide6.QtCore import Qt
 
@@ -37,9 +37,9 @@ class TokenRow(Protocol):
 class TokenGroupsModel(RowsModel):
     """The target states of tokens from one state; the rows are `TokenRow`s."""
 
-    titles: ClassVar = tuple(ui_text(f"automaton.tokens.column.{name}") for name in _COLUMNS)
-    tips: ClassVar = tuple(ui_text(f"automaton.tokens.tip.{name}") for name in _COLUMNS)
-    numbers: ClassVar = frozenset({TOKENS, MASS})
+    titles: tuple[str, ...] = tuple(ui_text(f"automaton.tokens.column.{name}") for name in _COLUMNS)
+    tips: tuple[str, ...] = tuple(ui_text(f"automaton.tokens.tip.{name}") for name in _COLUMNS)
+    numbers: frozenset[int] = frozenset({TOKENS, MASS})
 
     def text(self, row: TokenRow, column: int) -> str:
         """Return the text of a cell."""

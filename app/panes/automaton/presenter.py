@@ -21,7 +21,7 @@ from app.panes.automaton.path_lists import PathLists
 from app.panes.automaton.schema_map import SchemaMapPage
 from app.panes.automaton.state_commands import StateCommands
 from app.panes.automaton.view_state import LIVE_STATE, ViewState
-from app.session import CompiledGrammarView, Notification, view_of
+from app.session import CompiledGrammarView, view_of
 from app.workers.requests.compile import DrawNfa, FindNfaStates, NfaDrawing
 from app.workers.requests.decode import DecodeView
 from app.workers.requests.grammar_position import GrammarPosition
@@ -360,25 +360,11 @@ class AutomatonPresenter(PanePresenter):
     @command("automaton.save", "Ctrl+M, P", place=(5, 1), context="background")
     def save_picture(self) -> None:
         """Ask for a file and write the drawing to it."""
-        title = self.session.document.title
-        name, _ = QFileDialog.getSaveFileName(
-            self.context.window,
-            ui_text("window.command.picture_title"),
-            f"{title}.svg",
-            ui_text("window.command.picture_filter"),
-        )
-        if name:
-            path = Path(name)
-            self.save_to(path if path.suffix else path.with_suffix(".svg"))
+        self.ask_for_picture(ui_text("window.command.picture_filter"), self.save_to)
 
     def save_to(self, path: Path) -> None:
         """Write the drawing; a failure becomes a notification."""
-        why_not = save(self.view.scene, path)
-        if why_not:
-            notification = Notification(
-                "window", why_not, button=ui_text("window.command.save_elsewhere"), action=self.save_picture
-            )
-            self.session.notification_raised.emit(notification)
+        self.report_picture(save(self.view.scene, path), self.save_picture)
 
 
 def _view_of(part: AutomatonPart) -> ViewState:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -42,9 +42,9 @@ _BAR: Final = 4
 class MaskDifferencesModel(RowsModel):
     """One row for each cause."""
 
-    titles: ClassVar[tuple[str, ...]] = tuple(ui_text(f"engines.column.{name}") for name in _COLUMNS)
-    tips: ClassVar[tuple[str, ...]] = tuple(ui_text(f"engines.tip.{name}") for name in _COLUMNS)
-    numbers: ClassVar[frozenset[int]] = frozenset()
+    titles: tuple[str, ...] = tuple(ui_text(f"engines.column.{name}") for name in _COLUMNS)
+    tips: tuple[str, ...] = tuple(ui_text(f"engines.tip.{name}") for name in _COLUMNS)
+    numbers: frozenset[int] = frozenset()
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return the cells; a cell is spoken with the rest of its row."""

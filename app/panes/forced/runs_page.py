@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent
@@ -344,8 +343,8 @@ def rows_of(answer: ForcedAnswer | None, here: bytes) -> tuple[ForcedRow, ...]:
 class RunsModel(RowsModel):
     """The rows of the table."""
 
-    titles: ClassVar = tuple(ui_text(f"forced.runs.column.{name}") for name in _COLUMNS)
-    tips: ClassVar = tuple(ui_text(f"forced.runs.tip.{name}") for name in _COLUMNS)
+    titles: tuple[str, ...] = tuple(ui_text(f"forced.runs.column.{name}") for name in _COLUMNS)
+    tips: tuple[str, ...] = tuple(ui_text(f"forced.runs.tip.{name}") for name in _COLUMNS)
     numbers = frozenset((WAYS,))
 
     def text(self, row: ForcedRow, column: int) -> str:

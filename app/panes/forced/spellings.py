@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -23,14 +23,13 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.catalogue import ui_text
 from app.display_text import MINUS, percent
+from app.models.rows import RowsModel
 from app.panes.forced.wording import continuation
-from app.theme.labels import plain_text
 from app.widgets.token_paint import draw_token, tabular, token_colours
 from app.workers.requests.forced import SpellingRow, SpellingsAnswer
 
 Role = theme.Role
 Index = QModelIndex | QPersistentModelIndex
-_ROOT = QModelIndex()
 ROW = Qt.ItemDataRole.UserRole
 TOKENS, MARKS, LOG_P, FIRST_NEXT = range(4)
 _ROW_HEIGHT = 25
@@ -38,73 +37,41 @@ _BAR = 7.0
 _CHIP_PADDING = 4.0
 _CHIP_GAP = 2.0
 _LEAST_NEXT = 92
+_LEAST_OTHER = 0.0005
 
 
-class SpellingsModel(QAbstractTableModel):
-    """A model with one row for each spelling."""
+class SpellingsModel(RowsModel):
+    """A model with one row for each spelling: its tokens, marks and probability, and one for each continuation."""
+
+    rows: tuple[SpellingRow, ...]
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.answer: SpellingsAnswer | None = None
+        self.show_answer(None)
 
     def show_answer(self, answer: SpellingsAnswer | None) -> None:
         """Replace the spellings."""
-        self.beginResetModel()
         self.answer = answer
-        self.endResetModel()
-
-    @property
-    def rows(self) -> tuple[SpellingRow, ...]:
-        """Return the spellings."""
-        return self.answer.rows if self.answer is not None else ()
-
-    @property
-    def has_other(self) -> bool:
-        """Return whether there is a column for continuations without a column of their own."""
-        return any(row.other > 0.0005 for row in self.rows)
-
-    def rowCount(self, parent: Index = _ROOT) -> int:
-        """Return the number of spellings."""
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        """Return the number of columns: tokens, marks, probability, and one for each continuation."""
-        following = 0 if self.answer is None else len(self.answer.following) + self.has_other
-        return 0 if parent.isValid() else FIRST_NEXT + following
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the titles."""
-        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < self.columnCount():
-            return None
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return _title(section) if section < FIRST_NEXT else self._next_title(section)
-            case Qt.ItemDataRole.ToolTipRole:
-                return plain_text(_column_tip(section) if section < FIRST_NEXT else self._next_tip(section))
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(section)
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the texts, and the row itself under the role `ROW`."""
-        if not index.isValid():
-            return None
-        row, column = self.rows[index.row()], index.column()
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return self._text(row, column)
-            case Qt.ItemDataRole.ToolTipRole:
-                return plain_text(_tip(row))
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(column)
-        return row if role == ROW else None
+        rows = answer.rows if answer is not None else ()
+        titles = [ui_text("common.word.tokens"), "", ui_text("forced.tokenizations.column.fragment.log_p")]
+        tips = [ui_text(f"forced.tokenizations.tip.{name}") for name in ("tokens", "marks", "log_p")]
+        for following in answer.following if answer is not None else ():
+            text = continuation(following)
+            titles.append(ui_text("forced.tokenizations.column.fragment.next", text=text))
+            tips.append(ui_text("forced.tokenizations.tip.next", text=text))
+        if any(row.other > _LEAST_OTHER for row in rows):
+            titles.append(ui_text("forced.tokenizations.column.other"))
+            tips.append(ui_text("forced.tokenizations.tip.other"))
+        self.titles, self.tips, self.numbers = tuple(titles), tuple(tips), frozenset(range(LOG_P, len(titles)))
+        self.show_rows(rows)
 
     def share(self, row: SpellingRow, column: int) -> float | None:
         """Return the probability in a continuation's column."""
         index = column - FIRST_NEXT
         return row.following[index] if index < len(row.following) else row.other
 
-    def _text(self, row: SpellingRow, column: int) -> str:
+    def text(self, row: SpellingRow, column: int) -> str:
+        """Return the text of a cell."""
         match column:
             case 0:
                 return " · ".join(row.tokens)
@@ -116,20 +83,17 @@ class SpellingsModel(QAbstractTableModel):
         share = self.share(row, column)
         return "–" if share is None or math.isnan(share) else percent(share)
 
-    def _next_title(self, section: int) -> str:
-        assert self.answer is not None
-        index = section - FIRST_NEXT
-        following = self.answer.following
-        if index >= len(following):
-            return ui_text("forced.tokenizations.column.other")
-        return ui_text("forced.tokenizations.column.fragment.next", text=continuation(following[index]))
+    def tip(self, row: SpellingRow, column: int) -> str:
+        """Return the tokens and their ids, and what distinguishes the spelling."""
+        ids = ", ".join(map(str, row.ids))
+        lines = [" · ".join(row.tokens), ui_text("forced.tokenizations.row_tip.ids", ids=ids)]
+        lines += [ui_text("forced.tokenizations.row_tip.own")] * row.is_own
+        lines += [ui_text("forced.tokenizations.row_tip.likeliest")] * row.is_likeliest
+        return "\n".join(lines)
 
-    def _next_tip(self, section: int) -> str:
-        assert self.answer is not None
-        index = section - FIRST_NEXT
-        if index >= len(self.answer.following):
-            return ui_text("forced.tokenizations.tip.other")
-        return ui_text("forced.tokenizations.tip.next", text=continuation(self.answer.following[index]))
+    def look(self, row: SpellingRow, column: int, role: int) -> object:
+        """Return the row itself under the role `ROW`."""
+        return row if role == ROW else None
 
 
 class SpellingsTable(QTableView):
@@ -198,7 +162,7 @@ class _Delegate(QStyledItemDelegate):
                 text_width = painter.fontMetrics().horizontalAdvance(">99.9%") + theme.SPACE_S
                 self._bar(painter, box.adjusted(0, 0, -text_width, 0), model.share(row, index.column()))
             painter.setPen(theme.colour(Role.MUTED if index.column() == MARKS else Role.TEXT))
-            painter.drawText(box, int(_alignment(index.column())), text)
+            painter.drawText(box, int(model.alignment(index.column())), text)
         painter.restore()
 
     def _tokens(self, painter: QPainter, box: QRectF, row: SpellingRow) -> None:
@@ -226,28 +190,3 @@ class _Delegate(QStyledItemDelegate):
 def _chips(row: SpellingRow) -> list[tuple[str, float]]:
     metrics = QFontMetricsF(theme.mono_font())
     return [(token, metrics.horizontalAdvance(token) + 2 * _CHIP_PADDING) for token in row.tokens]
-
-
-def _tip(row: SpellingRow) -> str:
-    lines = [" · ".join(row.tokens), ui_text("forced.tokenizations.row_tip.ids", ids=", ".join(map(str, row.ids)))]
-    lines += [ui_text("forced.tokenizations.row_tip.own")] * row.is_own
-    lines += [ui_text("forced.tokenizations.row_tip.likeliest")] * row.is_likeliest
-    return "\n".join(lines)
-
-
-def _title(column: int) -> str:
-    match column:
-        case 0:
-            return ui_text("common.word.tokens")
-        case 2:
-            return ui_text("forced.tokenizations.column.fragment.log_p")
-    return ""
-
-
-def _column_tip(column: int) -> str:
-    return ui_text(f"forced.tokenizations.tip.{('tokens', 'marks', 'log_p')[column]}")
-
-
-def _alignment(column: int) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignLeft if column in (TOKENS, MARKS) else Qt.AlignmentFlag.AlignRight
-    return side | Qt.AlignmentFlag.AlignVCenter

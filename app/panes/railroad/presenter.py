@@ -6,14 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QFileDialog
-
 from app.catalogue import ui_text
 from app.delays import delayed
 from app.graph.draw.image_files import save_picture
 from app.graph.layout.railroad import RailroadDrawing
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
-from app.session import CompiledGrammarView, Notification
+from app.session import CompiledGrammarView
 from app.widgets.lazy import Lazy
 from app.workers.requests.compile import DrawRailroad
 from engine.source import Span
@@ -105,25 +103,13 @@ class RailroadPresenter(PanePresenter):
 
     def save_picture(self) -> None:
         """Ask for a file and write the diagram to it."""
-        name, _ = QFileDialog.getSaveFileName(
-            self.context.window,
-            ui_text("window.command.picture_title"),
-            f"{self.session.document.title}.svg",
-            ui_text("railroad.pane.picture_filter"),
-        )
-        if name:
-            path = Path(name)
-            self.save_to(path if path.suffix else path.with_suffix(".svg"))
+        self.ask_for_picture(ui_text("railroad.pane.picture_filter"), self.save_to)
 
     def save_to(self, path: Path) -> None:
         """Write the diagram; a failure becomes a notification."""
         picture = self.view.get().view.picture()
         why_not = ui_text("graph.save.no_drawing") if picture is None else save_picture(picture, path)
-        if why_not:
-            notification = Notification(
-                "window", why_not, button=ui_text("window.command.save_elsewhere"), action=self.save_picture
-            )
-            self.session.notification_raised.emit(notification)
+        self.report_picture(why_not, self.save_picture)
 
 
 PANE = PaneSpec("railroad", "Ctrl+L, R", (1, 12), Area.BOTTOM, RailroadPresenter)
