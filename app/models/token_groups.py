@@ -1,4 +1,4 @@
-"""The tokens that are allowed at one state, as a table: one row for each target state."""
+"""The tokens that are allowed at one state, as a table: one row for each rule, first byte and target."""
 
 from __future__ import annotations
 
@@ -10,16 +10,24 @@ from app.catalogue import ui_text
 from app.display_text import percent_column
 from app.models.rows import RowsModel
 
-_COLUMNS = ("leads_to", "tokens", "mass", "examples")
-LEADS_TO, TOKENS, MASS, EXAMPLES = range(len(_COLUMNS))
+_COLUMNS = ("rule", "first", "leads_to", "tokens", "mass", "examples")
+RULE, FIRST, LEADS_TO, TOKENS, MASS, EXAMPLES = range(len(_COLUMNS))
 
 
 class TokenRow(Protocol):
     """The data of a row."""
 
     @property
+    def rule(self) -> str:
+        """Return the rule or the schema that reads the first byte; empty for none."""
+
+    @property
+    def first(self) -> str:
+        """Return the first bytes, as a label; empty if they are not known."""
+
+    @property
     def name(self) -> str:
-        """Return the name of the target state."""
+        """Return the name of the target state, or what comes next."""
 
     @property
     def count(self) -> int:
@@ -35,7 +43,7 @@ class TokenRow(Protocol):
 
 
 class TokenGroupsModel(RowsModel):
-    """The target states of tokens from one state; the rows are `TokenRow`s."""
+    """The groups of tokens from one state; the rows are `TokenRow`s."""
 
     titles: tuple[str, ...] = tuple(ui_text(f"automaton.tokens.column.{name}") for name in _COLUMNS)
     tips: tuple[str, ...] = tuple(ui_text(f"automaton.tokens.tip.{name}") for name in _COLUMNS)
@@ -43,8 +51,8 @@ class TokenGroupsModel(RowsModel):
 
     def text(self, row: TokenRow, column: int) -> str:
         """Return the text of a cell."""
-        if column == LEADS_TO:
-            return row.name
+        if column in (RULE, FIRST, LEADS_TO):
+            return (row.rule, row.first, row.name)[column]
         if column == TOKENS:
             return f"{row.count:,}"
         if column == MASS:

@@ -6,7 +6,9 @@ The modules that write pages are imported with the first request, to save time a
 from __future__ import annotations
 
 import pickle
+from bisect import bisect_right
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ import msgspec
 import numpy as np
 
 from app.catalogue import ui_text
+from app.graph.match.folding import edge_label
 from app.workers.diagnosing import with_diagnosis
 from app.workers.loop import Job, handles
 from app.workers.protocol import Progress, sentence
@@ -53,26 +56,33 @@ from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
 from engine.matching.byte_descriptions import byte_name, byte_prose
 from engine.matching.explanation import Explanation, Reason
-from engine.matching.token_groups import token_groups
+from engine.matching.token_groups import position_groups
 from engine.models.source import WaitingSource
 from engine.models.text_encoder import text_encoder_of
 from engine.models.uniform import UniformSource
+from engine.notations import NOTATIONS
+from engine.notations.json_schema.json_tree import pointers
 from engine.source import CancelledError, EngineError, GrammarError, LimitExceededError
 from engine.vocabulary.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from app.workers.decode_state import DecodeState
     from engine.compile import CompiledGrammar
     from engine.decoding.session import DecodeSession
-    from engine.matching.token_groups import TokenGroup
+    from engine.matching.token_groups import PositionGroup
     from engine.models import LogitSource
-    from engine.source import CancelToken
+    from engine.source import CancelToken, Span
     from engine.vocabulary import Vocabulary
 
 PROMPT_TOKENS = 512  # the window summarises the others
 _BASELINE_STEPS = 4  # of a baseline run between two answers: the window need not draw each
 _MOST_VERDICTS = 64
 _STEP_ADVANCES = 10_000  # steps of the automaton to list the tokens within a step: 10 to 100 ms
+_APPLICATORS = frozenset(("anyOf", "oneOf", "allOf", "then", "else", "if", "not"))
+_ROOT = "#"  # the name of the whole schema
+_MOST_FOLLOWING = 3  # parts that may come next
 _LONGEST_EXPECTATION = 80  # characters
 
 
@@ -163,7 +173,7 @@ class QueryHandler:
         if matcher is None:
             return TokensAnswer(request)
         p = session.probabilities() if request.output is None else None
-        targets = tuple(_tokens_to(session, group) for group in token_groups(matcher, p, most_advances))
+        targets = _described(matcher, position_groups(matcher, p, most_advances))
         total = int(np.count_nonzero(unpack_mask(matcher.bitmask(), matcher.vocabulary.size)))
         return TokensAnswer(request, total, targets)
 
@@ -318,10 +328,59 @@ def _matcher(session: DecodeSession, request: TokensRequest) -> Matcher | None:
     return matcher if output is not None and (not output or matcher.accept_bytes(output)) else None
 
 
-def _tokens_to(session: DecodeSession, group: TokenGroup) -> TokensTo:
-    vocabulary = session.model.vocabulary
-    spelled = [vocabulary.tokens[token_id] or b"" for token_id in group.examples]
-    return TokensTo(spelled[0], tuple(map(visible, spelled)), group.count, group.mass)
+def _described(matcher: Matcher, groups: tuple[PositionGroup, ...]) -> tuple[TokensTo, ...]:
+    """Return groups of tokens as values for the window."""
+    grammar, tokens = matcher.grammar, matcher.vocabulary.tokens
+    source, starts = grammar.source, tuple(NOTATIONS[grammar.notation].rule_starts(grammar.source.text))
+
+    def name_of(span: Span) -> str:
+        if grammar.describes_json:
+            return next(map(_schema_name, pointers(source, (span,))), "")
+        at = bisect_right(starts, span.start, key=itemgetter(1))
+        return starts[at - 1][0] if at else ""
+
+    def follows(group: PositionGroup) -> str:
+        """Return the parts that may come next, with the rule where it is another one."""
+        found = [ui_text("models.candidates.fragment.end")] if group.may_end else []
+        for span in group.follows:
+            name = name_of(span)
+            found.append(name if name and grammar.describes_json else f"{name} {source.excerpt(span)}".strip())
+        kept = [one for one in dict.fromkeys(found) if one != _ROOT] or found[:1]
+        more = f" {ui_text('common.fragment.and_more', count=len(kept) - _MOST_FOLLOWING)}"
+        return ", ".join(kept[:_MOST_FOLLOWING]) + (more if len(kept) > _MOST_FOLLOWING else "")
+
+    return tuple(
+        TokensTo(
+            tuple(tokens[one] or b"" for one in group.targets),
+            tuple(visible(tokens[one] or b"") for one in group.tokens.examples),
+            group.tokens.count,
+            group.tokens.mass,
+            _names(map(name_of, group.reads)),
+            edge_label(group.first, (), _LONGEST_EXPECTATION),
+            follows(group),
+        )
+        for group in groups
+    )
+
+
+def _schema_name(pointer: str) -> str:
+    """Return what a person calls the schema around a pointer: `who.tags[]` for `/properties/who/properties/tags/items`."""
+    found, steps = "", iter(pointer.split("/")[1:])
+    for step in steps:
+        if step in ("properties", "$defs", "definitions"):
+            name = next(steps, "").replace("~1", "/").replace("~0", "~")
+            found = f"{found}.{name}" if found and step == "properties" else name or found
+        elif step in ("items", "prefixItems"):
+            found += "[]"
+        elif not step.isdigit() and step not in _APPLICATORS:
+            break
+    return found or _ROOT
+
+
+def _names(names: Iterable[str]) -> str:
+    """Return different names, that of the whole schema only if there is no other."""
+    found = [name for name in dict.fromkeys(names) if name]
+    return ", ".join([name for name in found if name != _ROOT] or found)
 
 
 def why(session: DecodeSession, token_id: int) -> WhyAnswer:

@@ -537,8 +537,8 @@ def token_table(model: QAbstractTableModel) -> QTableView:
     _configure(table, model, ui_text("automaton.states.tokens_name"))
     metrics = QFontMetrics(theme.ui_font())
     probability = model.headerData(MASS, Qt.Orientation.Horizontal)
-    samples = ui_text("generation.zone.fragment.after", text="“something”"), "131,072 ", f"{probability} "
-    for column, sample in enumerate(samples):
+    after = ui_text("generation.zone.fragment.after", text="“something”")
+    for column, sample in enumerate(("a-rule-name", "[a-zA-Z]  ", after, "131,072 ", f"{probability} ")):
         table.setColumnWidth(column, metrics.horizontalAdvance(sample) + 2 * theme.SPACE_M)
     table.horizontalHeader().setSectionResizeMode(EXAMPLES, QHeaderView.ResizeMode.Stretch)
     return table

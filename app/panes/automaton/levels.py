@@ -34,21 +34,25 @@ class Level(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TokenTarget:
-    """A target of tokens.
+    """Tokens that begin in the same part of the grammar, and their target.
 
     Attributes:
-        name: its name.
-        state: its number in the automaton; None if it has none.
+        name: that of the target state; what comes next if it has none.
+        states: the numbers of the target states in the automaton; none if they have none.
         examples: some of the tokens as displayed text.
         count: the number of tokens.
         mass: their total probability; None if no model was used.
+        rule: the rule or the schema that reads the first byte; empty for none.
+        first: the first bytes, as a label; empty if they are not known.
     """
 
     name: str
-    state: int | None
+    states: tuple[int, ...]
     examples: tuple[str, ...]
     count: int
     mass: float | None
+    rule: str = ""
+    first: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ class TokenMap:
 
     Attributes:
         chart: the state as number 0, and its targets; the state itself as a target is a loop.
-        targets: the targets, including those that are not drawn.
+        targets: the groups of tokens, including those that are not drawn, by rule, first byte and target.
         total: the number of allowed tokens.
     """
 

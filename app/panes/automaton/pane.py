@@ -37,7 +37,7 @@ from app.graph.match.folding import Chart, FoldedAutomaton
 from app.graph.match.regions import AutomatonRegions
 from app.graph.match.rules import RuleCharts
 from app.models.states import StatesModel
-from app.models.token_groups import TokenGroupsModel
+from app.models.token_groups import FIRST, RULE, TokenGroupsModel
 from app.panes.automaton.bars import (
     AutomatonHeader,
     Footer,
@@ -493,7 +493,10 @@ class AutomatonPane(QWidget):
         if levels is None:
             return
         if self.token_watch.handle_answer(answer, levels, navigation.view, navigation.states):
-            self.tokens_model.show_rows(levels.tokens.targets if levels.tokens is not None else ())
+            rows = levels.tokens.targets if levels.tokens is not None else ()
+            self.tokens_model.show_rows(rows)
+            self.tokens_table.setColumnHidden(RULE, not any(row.rule for row in rows))
+            self.tokens_table.setColumnHidden(FIRST, not any(row.first for row in rows))
             if self._update_automaton():
                 self.view.is_at_home = True
                 self._update_live()

@@ -6,7 +6,9 @@ requested for the token view alone, and not during a run, whose steps have prior
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from app.catalogue import ui_text
 from app.display_text import percent, percent_brief
@@ -21,6 +23,8 @@ from engine.decoding.values import FirstBytes
 
 MAX_TARGETS = 24
 _EXAMPLES, _LONGEST = 4, 18
+_LISTED_STATES = 3  # targets of more are a range
+_LINES = 3  # groups in the label of an edge
 
 
 class TokenWatch:
@@ -141,17 +145,21 @@ def token_map(answer: TokensAnswer, dfa: ByteDfa | None, state: int | None, cent
         state: the state; None for no number.
         centre: its name.
     """
-    targets = _merged_targets(answer.groups, dfa, state)
-    drawn = [target for target in targets if target.state is None or target.state != state][:MAX_TARGETS]
-    loops = [target for target in targets if target.state is not None and target.state == state]
-    accepting = {target.state for target in drawn if dfa is not None and target.state is not None}
-    states = [DfaState(0, _accepts(dfa, state))]
+    groups = _merged_groups(answer.groups, dfa, state)
+    own = () if state is None else (state,)
+    by_target: dict[tuple[str, tuple[int, ...]], list[TokenTarget]] = {}
+    for group in groups:
+        by_target.setdefault((group.name, group.states), []).append(group)
+    loops = [found for (_, states), found in by_target.items() if states == own != ()]
+    others = [found for (_, states), found in by_target.items() if states != own or not own]
+    drawn = others[:MAX_TARGETS]
+    states = [DfaState(0, _accepts(dfa, own))]
     words: dict[EdgeKey, tuple[str, ...]] = {}
-    for number, target in enumerate(drawn, start=1):
-        states.append(DfaState(number, target.state in accepting and _accepts(dfa, target.state)))
-        words[0, number] = _lines(target)
-    names = [centre, *(target.name for target in drawn)]
-    rest = len(targets) - len(drawn) - len(loops)
+    for number, found in enumerate(drawn, start=1):
+        states.append(DfaState(number, _accepts(dfa, found[0].states)))
+        words[0, number] = _lines(found)
+    names = [centre, *(found[0].name for found in drawn)]
+    rest = len(others) - len(drawn)
     if rest:
         states.append(DfaState(len(states), accepting=False))
         words[0, len(states) - 1] = (ui_text("automaton.tokens.fragment.more_states", count=rest),)
@@ -159,7 +167,7 @@ def token_map(answer: TokensAnswer, dfa: ByteDfa | None, state: int | None, cent
     if loops:
         words[0, 0] = _lines(loops[0])
     edges = tuple(DfaEdge(*key, ()) for key in sorted(words))
-    return TokenMap(Chart(ByteDfa(0, tuple(states), edges), names=tuple(names), words=words), targets, answer.total)
+    return TokenMap(Chart(ByteDfa(0, tuple(states), edges), names=tuple(names), words=words), groups, answer.total)
 
 
 def token_count_text(count: int, mass: float | None) -> str:
@@ -173,28 +181,55 @@ def short_token_count(count: int, mass: float | None) -> str:
     return f"{count:,}" if mass is None else f"{count:,} · {percent_brief(mass)}"
 
 
-def _merged_targets(groups: tuple[TokensTo, ...], dfa: ByteDfa | None, state: int | None) -> tuple[TokenTarget, ...]:
-    """Merge groups with the same state of the minimal automaton."""
+def _merged_groups(groups: tuple[TokensTo, ...], dfa: ByteDfa | None, state: int | None) -> tuple[TokenTarget, ...]:
+    """Merge groups of the same rule, first bytes and states of the minimal automaton; those of a rule are together."""
     found: dict[object, TokenTarget] = {}
     for group in groups:
-        target = dfa.run(group.example, state) if dfa is not None and state is not None else None
-        name = ui_text("generation.zone.fragment.after", text=group.shown[0]) if target is None else str(target)
-        key: object = group if target is None else target
+        targets: tuple[int, ...] = ()
+        if dfa is not None and state is not None:
+            reached = {dfa.run(example, state) for example in group.examples}
+            targets = tuple(sorted(one for one in reached if one is not None))
+        name = _name_of(targets) or group.follows or ui_text("generation.zone.fragment.after", text=group.shown[0])
+        key: object = (group.rule, group.first, targets) if targets else group
         before = found.get(key)
         if before is None:
-            found[key] = TokenTarget(name, target, group.shown, group.count, group.mass)
+            found[key] = TokenTarget(name, targets, group.shown, group.count, group.mass, group.rule, group.first)
         else:
             mass = None if group.mass is None or before.mass is None else before.mass + group.mass
             shown = (*before.examples, *group.shown)[:12]
-            found[key] = TokenTarget(name, target, shown, before.count + group.count, mass)
-    return tuple(sorted(found.values(), key=lambda target: (-(target.mass or 0.0), -target.count)))
+            found[key] = replace(before, examples=shown, count=before.count + group.count, mass=mass)
+    totals: defaultdict[tuple[str, ...], float] = defaultdict(float)
+    for one in found.values():
+        totals[(one.rule,)] += one.mass or one.count
+        totals[one.rule, one.first] += one.mass or one.count
+
+    def order(one: TokenTarget) -> tuple[float, float, float, int]:
+        return -totals[(one.rule,)], -totals[one.rule, one.first], -(one.mass or 0.0), -one.count
+
+    return tuple(sorted(found.values(), key=order))
 
 
-def _lines(target: TokenTarget) -> tuple[str, ...]:
-    shown = [text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…" for text in target.examples[:_EXAMPLES]]
-    more = "  …" if target.count > len(shown) else ""
-    return ("  ".join(shown) + more, token_count_text(target.count, target.mass))
+def _name_of(states: tuple[int, ...]) -> str:
+    """Return the number of a state, or those of several; empty for none."""
+    if len(states) <= _LISTED_STATES:
+        return ", ".join(map(str, states))
+    return ui_text("automaton.tokens.states", first=states[0], last=states[-1], count=len(states))
 
 
-def _accepts(dfa: ByteDfa | None, state: int | None) -> bool:
-    return dfa is not None and state is not None and dfa.states[state].accepting
+def _lines(groups: Sequence[TokenTarget]) -> tuple[str, ...]:
+    """Return the label of an edge: for each group, where its tokens begin, and some of them; then their number."""
+    lines = []
+    for group in groups[:_LINES]:
+        shown = [text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…" for text in group.examples[:_EXAMPLES]]
+        more = "  …" if group.count > len(shown) else ""
+        begin = f"{group.rule} {group.first}".strip() if more else group.rule
+        lines.append((f"{begin} · " if begin else "") + "  ".join(shown) + more)
+    if len(groups) > _LINES:
+        lines.append("…")
+    masses = [group.mass for group in groups if group.mass is not None]
+    mass = sum(masses) if len(masses) == len(groups) else None
+    return (*lines, token_count_text(sum(group.count for group in groups), mass))
+
+
+def _accepts(dfa: ByteDfa | None, states: tuple[int, ...]) -> bool:
+    return dfa is not None and bool(states) and all(dfa.states[state].accepting for state in states)

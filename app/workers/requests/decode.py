@@ -398,19 +398,25 @@ class BreakpointAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TokensTo:
-    """The tokens that lead from one state to another.
+    """Allowed tokens that begin in the same part of the grammar, and after which the same parts may come.
 
     Attributes:
-        example: the bytes of one of them, from which the automaton computes the target state.
+        examples: the bytes of one of them for each state that they lead to, from which the automaton computes these.
         shown: some of them as displayed text, the most probable first.
         count: how many there are.
         mass: their total probability; None if no model was used.
+        rule: the rule or the schema that reads the first byte; empty in a grammar without names.
+        first: the first bytes, as a label.
+        follows: what may come next after them, as text for the user; empty if it is not known.
     """
 
-    example: bytes
+    examples: tuple[bytes, ...]
     shown: tuple[str, ...]
     count: int
     mass: float | None
+    rule: str = ""
+    first: str = ""
+    follows: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,7 +426,7 @@ class TokensAnswer:
     Attributes:
         request: the request.
         total: the number of allowed tokens, EOS ids and tokens without bytes included.
-        groups: those with bytes, by target state.
+        groups: those with bytes, by rule, first byte and what comes next.
     """
 
     request: TokensRequest

@@ -88,9 +88,9 @@ def tokens(*, as_table: bool = False) -> QWidget:
     made.show_dfa(grammar.materialise(), 4, None, grammar.source)
     made.set_live([1], None, b"a")
     groups = (
-        TokensTo(b"ab", ("ab", "a", "b", "ca"), 8, 0.25),
-        TokensTo(b"z", ("z",), 1, 0.125),
-        TokensTo(b"x", ("x", "y", "bx"), 3, 0.5),
+        TokensTo((b"ab",), ("ab", "a", "b", "ca"), 8, 0.25),
+        TokensTo((b"z",), ("z",), 1, 0.125),
+        TokensTo((b"x",), ("x", "y", "bx"), 3, 0.5),
     )
     made.level_bar.tokens_button.click()
     made.show_tokens(TokensAnswer(TokensRequest(4, None), total=12, groups=groups))

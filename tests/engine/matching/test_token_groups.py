@@ -9,7 +9,7 @@ import pytest
 
 from engine.compile import compile_grammar
 from engine.matching import Matcher
-from engine.matching.token_groups import token_groups
+from engine.matching.token_groups import position_groups, token_groups
 from engine.source import CancelledError, CancelToken, LimitExceededError
 from engine.vocabulary import Vocabulary
 
@@ -120,3 +120,43 @@ def test_a_walk_can_be_limited() -> None:
         with pytest.raises(LimitExceededError):
             token_groups(at, most_advances=2)
         assert token_groups(at, most_advances=20)
+
+
+def shown(notation: str, text: str, prefix: bytes) -> list[tuple[set[bytes], list[str], list[str], bool]]:
+    at = matcher(notation, text, prefix)
+    excerpt = at.grammar.source.excerpt
+    return [
+        (
+            {TOKENS[one] or b"" for one in group.tokens.examples},
+            [excerpt(span) for span in group.reads],
+            [excerpt(span) for span in group.follows],
+            group.may_end,
+        )
+        for group in position_groups(at)
+    ]
+
+
+def test_states_that_differ_by_a_counter_alone_are_one_position() -> None:
+    (group,) = shown("regex", "[ab]{1,300}", b"")
+    assert group == ({b"a", b"ab", b"b", b"ba"}, ["[ab]"], ["[ab]"], True)
+
+
+def test_tokens_are_apart_by_the_part_that_reads_their_first_byte_and_by_what_comes_next() -> None:
+    found = shown("gbnf", "root ::= word number\nword ::= [ab]{1,9}\nnumber ::= [0-9]{1,2}", b"a")
+    assert sorted(found, key=str) == sorted(
+        [
+            ({b"a", b"ab", b"b", b"ba"}, ["[ab]"], ["[ab]", "[0-9]"], False),
+            ({b"1"}, ["[0-9]"], ["[0-9]"], True),
+            ({b"12"}, ["[0-9]"], [], True),
+        ],
+        key=str,
+    )
+
+
+@pytest.mark.parametrize(("notation", "text", "prefix"), PLACES)
+def test_positions_have_the_tokens_of_the_groups(notation: str, text: str, prefix: bytes) -> None:
+    at = matcher(notation, text, prefix)
+    p = np.linspace(0.0, 0.1, len(TOKENS))
+    groups, positions = token_groups(at, p), position_groups(at, p)
+    assert sum(one.count for one in groups) == sum(one.tokens.count for one in positions)
+    assert sum(one.mass or 0 for one in groups) == pytest.approx(sum(one.tokens.mass or 0 for one in positions))

@@ -22,9 +22,9 @@ LEFT = Qt.MouseButton.LeftButton
 COUNTS = tuple({ord("a"): 7, ord("b"): 2, ord("x"): 1, ord("z"): 3}.get(byte, 0) for byte in range(256))
 MASSES = tuple({ord("a"): 0.25, ord("x"): 0.00001}.get(byte, 0.0) for byte in range(256))
 GROUPS = (
-    TokensTo(b"ab", ("ab", "a", "b"), 8, 0.25),
-    TokensTo(b"z", ("z",), 1, 0.125),
-    TokensTo(b"xz", ("xz", "yz"), 2, 0.5),
+    TokensTo((b"ab",), ("ab", "a", "b"), 8, 0.25),
+    TokensTo((b"z",), ("z",), 1, 0.125),
+    TokensTo((b"xz",), ("xz", "yz"), 2, 0.5),
 )
 
 
@@ -123,7 +123,7 @@ def test_the_tokens_of_the_live_state_are_drawn_by_where_they_lead(pane: Automat
     )
     qtbot.mouseClick(pane.header.table_button, LEFT)
     assert pane.tokens_table.isVisible()
-    rows = [[pane.tokens_model.index(row, column).data() for column in range(4)] for row in range(2)]
+    rows = [[pane.tokens_model.index(row, column).data() for column in range(2, 6)] for row in range(2)]
     assert rows == [["3", "3", "62.50%", "z  xz  yz"], ["1", "8", "25.00%", "ab  a  b  …"]]
     qtbot.mouseClick(pane.header.graph_button, LEFT)
     qtbot.keyClick(pane.view, Qt.Key.Key_Backspace)
@@ -138,7 +138,7 @@ def test_another_states_tokens_are_asked_for_by_a_text_that_leads_there(pane: Au
     qtbot.mouseClick(pane.view.viewport(), LEFT, pos=place.toPoint())
     qtbot.keyClick(pane.view, Qt.Key.Key_T)
     assert asked.tokens[-1] == TokensRequest(4, b"ax")
-    asked.answer(total=1, groups=(TokensTo(b"z", ("z",), 1, None),))
+    asked.answer(total=1, groups=(TokensTo((b"z",), ("z",), 1, None),))
     assert pane.level_bar.note.text() == ui_text("automaton.location.tokens", state="state 2", total=1)
     assert pane.scene.diagram is not None
     assert pane.scene.diagram.labels == {(0, 1): "z\n1 token"}
@@ -193,7 +193,7 @@ def test_where_the_rules_are_drawn_only_the_live_tokens_have_a_place(pane: Autom
     pane.set_live([0], RulePositions(frozenset({(0, 0)})))
     pane.navigation.show_tokens_of(1)
     assert asked.tokens[-1] == TokensRequest(5, None)
-    asked.answer(total=2, groups=(TokensTo(b"(", ("(",), 1, 0.5), TokensTo(b"x", ("x",), 1, 0.5)))
+    asked.answer(total=2, groups=(TokensTo((b"(",), ("(",), 1, 0.5), TokensTo((b"x",), ("x",), 1, 0.5)))
     assert pane.scene.diagram is not None
     assert pane.scene.diagram.names == {0: "here", 1: "after (", 2: "after x"}
 
@@ -203,3 +203,19 @@ def test_the_table_is_a_model_as_qt_wants_it(pane: AutomatonPane, qtmodeltester:
     qtbot.mouseClick(pane.level_bar.tokens_button, LEFT)
     asked.answer(total=11, groups=GROUPS)
     qtmodeltester.check(pane.tokens_model)
+
+
+def test_groups_are_shown_by_rule_first_byte_and_target_whatever_their_counters(
+    pane: AutomatonPane, qtbot: QtBot
+) -> None:
+    asked = Asked(pane)
+    qtbot.mouseClick(pane.level_bar.tokens_button, LEFT)
+    word = TokensTo((b"a", b"ab", b"abc"), ("a", "ab", "abc"), 3, 0.25, "word", "[a-c]", "end, word [a-c]")
+    number = TokensTo((b"z",), ("z",), 1, 0.5, "number", "z", "end")
+    asked.answer(total=4, groups=(word, number))
+    qtbot.mouseClick(pane.header.table_button, LEFT)
+    rows = [[pane.tokens_model.index(row, column).data() for column in range(5)] for row in range(2)]
+    assert rows == [["number", "z", "end", "1", "50.00%"], ["word", "[a-c]", "1", "3", "25.00%"]]
+    assert not pane.tokens_table.isColumnHidden(0)
+    asked.answer(total=8, groups=GROUPS[:1])
+    assert pane.tokens_table.isColumnHidden(0)
