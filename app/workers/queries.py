@@ -364,7 +364,7 @@ def _described(matcher: Matcher, groups: tuple[PositionGroup, ...]) -> tuple[Tok
 
 
 def _schema_name(pointer: str) -> str:
-    """Return what a person calls the schema around a pointer: `who.tags[]` for `/properties/who/properties/tags/items`."""
+    """Return what a person calls the schema around a pointer: `who.tags[]` for the items of `tags` in `who`."""
     found, steps = "", iter(pointer.split("/")[1:])
     for step in steps:
         if step in ("properties", "$defs", "definitions"):

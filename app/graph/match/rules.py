@@ -7,9 +7,9 @@ bytes, by calls and by tokens at once: there is one edge for each pair of states
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from app.graph.layout.types import EdgeKey
 from app.graph.match.chains import fold_texts
@@ -22,6 +22,8 @@ from engine.source import SourceText, Span
 if TYPE_CHECKING:
     from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
 
+Value = TypeVar("Value")
+
 EPSILON = "ε"
 """The label of an edge that reads nothing."""
 
@@ -30,6 +32,20 @@ COMBINED_AT_FIRST = 40
 
 MOST_COMBINED = 2_000
 """Up to this many on demand."""
+
+MOST_UNFOLDED = 600
+"""States of a chart with unfolded calls: it is computed when the user unfolds one."""
+
+CallPath: TypeAlias = tuple[tuple[int, int, int], ...]
+"""A call within calls: for each, the rule that it is in, and the states of that rule before and after it."""
+
+
+class InlinedState(NamedTuple):
+    """A state of a called rule that is drawn in place of the call: the rule, its number there, and the call."""
+
+    rule: int
+    state: int
+    path: CallPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +141,109 @@ def _chart(rule: RuleAutomaton, automata: RuleAutomata, source: SourceText | Non
 
 def _with_merged(chart: Chart) -> Chart:
     return replace(chart, merged=merge_chart(chart))
+
+
+def unfold_calls(
+    base: Chart,
+    rules: Sequence[Chart],
+    names: Sequence[str],
+    first_states: Mapping[int, int],
+    paths: Iterable[CallPath],
+) -> tuple[Chart, tuple[InlinedState, ...]]:
+    """Replace calls by what they call: the states of the called rule, with edges that read nothing to and from them.
+
+    Args:
+        base: one rule, or several side by side.
+        rules: the charts of all rules, merged as `base` is.
+        names: of all rules.
+        first_states: for each rule of `base` the number of its first state there.
+        paths: the calls to replace; those that are not there are ignored.
+
+    Returns:
+        the chart, and the states that follow those of `base` in it.
+    """
+    copies: dict[tuple[CallPath, int], int] = {((), rule): first for rule, first in first_states.items()}
+    inlined: list[InlinedState] = []
+    chart = replace(base, names=base.names or tuple(map(str, range(len(base.dfa.states)))), merged=None)
+    for path in sorted(paths, key=len):
+        rule, source, target = path[-1]
+        first = copies.get((path[:-1], rule))
+        key = (-1, -1) if first is None else (first + source, first + target)
+        for called in dict.fromkeys(chart.calls.get(key, ())):
+            if len(chart.dfa.states) + len(rules[called].dfa.states) > MOST_UNFOLDED:
+                continue
+            copies[path, called] = len(chart.dfa.states)
+            chart = _with_copy(chart, key, rules[called], called, names[called])
+            inlined += (InlinedState(called, state.id, path) for state in rules[called].dfa.states)
+    return chart, tuple(inlined)
+
+
+def _with_copy(chart: Chart, key: EdgeKey, called: Chart, number: int, name: str) -> Chart:
+    """Return a chart in which a copy of a rule replaces one of the calls of an edge."""
+    by = len(chart.dfa.states)
+    calls = {edge: numbers for edge, numbers in chart.calls.items() if edge != key}
+    words = {edge: texts for edge, texts in chart.words.items() if edge != key}
+    if others := tuple(one for one in chart.calls[key] if one != number):
+        calls[key] = others
+    if kept := tuple(text for text in chart.words.get(key, ()) if text != call_label(name)):
+        words[key] = kept
+    ends = [state.id for state in called.dfa.states if state.accepting]
+    links = [(key[0], by + (called.dfa.start or 0)), *((by + end, key[1]) for end in ends)]
+    words |= {(a + by, b + by): texts for (a, b), texts in called.words.items()} | dict.fromkeys(links, (EPSILON,))
+    calls |= {(a + by, b + by): numbers for (a, b), numbers in called.calls.items()}
+
+    def joined(
+        own: tuple[DfaEdge, ...], more: tuple[DfaEdge, ...], characters: Collection[EdgeKey]
+    ) -> tuple[DfaEdge, ...]:
+        stay = (
+            edge
+            for edge in own
+            if (edge.source, edge.target) != key or edge.ranges or key in words or key in characters
+        )
+        return tuple(sorted((*stay, *_shifted(more, by), *(DfaEdge(*link, ()) for link in links)), key=_ends_of))
+
+    states = (*chart.dfa.states, *(DfaState(by + state.id, False, state.spans) for state in called.dfa.states))
+    return replace(
+        chart,
+        dfa=ByteDfa(chart.dfa.start, states, joined(chart.dfa.edges, called.dfa.edges, ())),
+        fold=_joined_folds(chart, called, by, joined),
+        names=(
+            *chart.names,
+            *(f"{name} {called.names[at] if called.names else at}" for at in range(len(called.dfa.states))),
+        ),
+        words=words,
+        calls=calls,
+        groups=tuple(
+            (title, (*members, *range(by, len(states))) if key[0] in members else members)
+            for title, members in chart.groups
+        ),
+    )
+
+
+def _joined_folds(
+    chart: Chart, called: Chart, by: int, joined: Callable[..., tuple[DfaEdge, ...]]
+) -> FoldedAutomaton | None:
+    """Return the fold of a chart with a copy of another one, whose states have numbers from `by`."""
+    if chart.fold is None and called.fold is None:
+        return None
+    own, more = (one.fold or FoldedAutomaton(frozenset(), one.dfa.edges, {}) for one in (chart, called))
+
+    def moved(found: Mapping[EdgeKey, Value]) -> dict[EdgeKey, Value]:
+        return {(a + by, b + by): value for (a, b), value in found.items()}
+
+    return FoldedAutomaton(
+        own.inner | {state + by for state in more.inner},
+        joined(own.edges, more.edges, {*own.characters, *own.texts}),
+        {**own.characters, **moved(more.characters)},
+        {**own.texts, **moved(more.texts)},
+        {**own.within, **{state + by: (a + by, b + by) for state, (a, b) in more.within.items()}},
+        {**own.node_of, **{state + by: node + by for state, node in more.node_of.items()}},
+        {**own.counters, **{state + by: name for state, name in more.counters.items()}},
+    )
+
+
+def _ends_of(edge: DfaEdge) -> EdgeKey:
+    return edge.source, edge.target
 
 
 def _with_edges(edges: tuple[DfaEdge, ...], spans: Mapping[EdgeKey, set[Span]]) -> tuple[DfaEdge, ...]:

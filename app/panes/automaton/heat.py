@@ -153,8 +153,8 @@ def drawn_heat(levels: Levels, view: ViewState, coverage: Coverage, *, is_folded
         return ui_text("automaton.coverage.reason", reason=coverage.reason)
     if level is Level.TOKENS:
         return ui_text("automaton.coverage.tokens")
-    if levels.is_nfa:
-        return ui_text("automaton.coverage.nfa")
+    if levels.is_nfa or view.unfolded:
+        return ui_text("automaton.coverage.nfa" if levels.is_nfa else "automaton.coverage.unfolded")
     if levels.rules is not None and level is not Level.PART:
         if level is Level.MAP and not levels.is_side_by_side(view):
             return _heat_of_calls(levels.names, coverage)

@@ -12,7 +12,7 @@ from app.graph.match.chart_texts import ChartTexts
 from app.graph.match.folding import Chart
 from app.graph.match.paths import PathTracker, group_edges, path_edges
 from app.graph.match.regions import AutomatonRegions
-from app.graph.match.rules import RuleCharts
+from app.graph.match.rules import EPSILON, CallPath, InlinedState, RuleCharts, unfold_calls
 from app.panes.automaton.drawing import Automaton, Drawing, LabelOfEdge
 from app.panes.automaton.view_state import ViewState
 from engine.automata.dfa.dfa import ByteDfa
@@ -100,14 +100,15 @@ class Levels:
         self._source = source
         self._part = Automaton(part, revision, label_of_edge, source)
         self._path_tracker = PathTracker(part.dfa)
-        self._automata: dict[tuple[str | None, bool], Automaton] = {}
+        self._automata: dict[tuple[str | None, bool, tuple[CallPath, ...]], Automaton] = {}
+        self._inlined: dict[object, tuple[InlinedState, ...]] = {}  # those of `_automata` that have unfolded calls
         self._token_drawing: Automaton | None = None
         self._texts: ChartTexts | None = None
 
     def with_part(self, part: Chart) -> Levels:
         """Return these levels with the neighbourhood of another live state."""
         levels = Levels(part, self.rules, self.revision, self._label, self._source)
-        levels._automata = self._automata  # the drawings of the rules stay the same
+        levels._automata, levels._inlined = self._automata, self._inlined  # the drawings of the rules stay the same
         levels.tokens, levels._token_drawing = self.tokens, self._token_drawing
         levels._texts = self._texts
         return levels
@@ -193,11 +194,14 @@ class Levels:
             return self._tokens_automaton()
         if level is Level.PART or (level is Level.ONE and self.regions is not None):
             return self.part_as(view)
-        name = view.rule if level is Level.ONE else "" if self.is_side_by_side(view) else None
-        key = name, view.merges and not view.draws_bytes
+        key = self._key(view)
         if key not in self._automata:
             self._automata[key] = self._map_automaton(view, level)
         return self._automata[key]
+
+    def _key(self, view: ViewState) -> tuple[str | None, bool, tuple[CallPath, ...]]:
+        name = view.rule if self.level(view) is Level.ONE else "" if self.is_side_by_side(view) else None
+        return name, view.merges and not view.draws_bytes, view.unfolded
 
     def draw(self, live: frozenset[int], view: ViewState) -> Drawing:
         """Return the drawing of a view."""
@@ -339,9 +343,40 @@ class Levels:
             return 0, state
         if self.level(view) is Level.MAP and not self.is_side_by_side(view):
             return None
+        if (inlined := self._inlined_at(view, state)) is not None:
+            return inlined.rule, inlined.state
         firsts, open_rules = self.rule_offsets(view)
         rule = max((rule for rule in open_rules if firsts[rule] <= state), key=firsts.__getitem__)
         return rule, state - firsts[rule]
+
+    def _inlined_at(self, view: ViewState, state: int) -> InlinedState | None:
+        """Return the state of an unfolded call; None for one of the rule itself."""
+        inlined = self._inlined.get(self._key(view), ())
+        at = state - (len(self.automaton(view).dfa.states) - len(inlined)) if inlined else -1
+        return inlined[at] if at >= 0 else None
+
+    def toggled_call(self, view: ViewState, state: int | None, edge: EdgeKey | None) -> tuple[CallPath, ...] | None:
+        """Return the unfolded calls once that of an edge is unfolded, or that of a state folded; None for neither.
+
+        Args:
+            view: the view.
+            state: a state, if the element is one.
+            edge: an edge, if the element is one.
+        """
+        if not self.shows_rules(view) or self.automaton(view).noun != "state":
+            return None
+        if edge is not None and edge in self.automaton(view).chart.calls:
+            ends = [self.rule_state(view, end) for end in edge]
+            inlined = self._inlined_at(view, edge[0])
+            if ends[0] is None or ends[1] is None or ends[0][0] != ends[1][0]:
+                return None
+            path = *(() if inlined is None else inlined.path), (*ends[0], ends[1][1])
+            return (*view.unfolded, path)
+        found = [self._inlined_at(view, one) for one in ((state,) if state is not None else edge or ())]
+        folded = next((one.path for one in found if one is not None), None)
+        if folded is None:
+            return None
+        return tuple(path for path in view.unfolded if path[: len(folded)] != folded)
 
     def shown_state(self, view: ViewState, name: StateName) -> int | None:
         """Return the number of a state or a rule in a view; None if the view does not have it."""
@@ -395,7 +430,8 @@ class Levels:
         if source is None or target is None or source[1] < 0:
             return None
         first, last = self._node(source), self._node(target)
-        if first is None or last is None:
+        is_link = EPSILON in self.automaton(view).chart.words.get(key, ())
+        if first is None or last is None or is_link:
             return None
         fold = self.part_as(view).fold if self.rules is None else self.rule_chart(first[0], view).fold
         inner = fold.inner if fold is not None and is_folded else frozenset()
@@ -439,10 +475,14 @@ class Levels:
         if self.rules is None:
             assert self.regions is not None
             return Automaton(self.regions.chart, self.revision, self._label, self._source, noun="region")
-        if level is Level.ONE and number is not None:
-            return self._rule_automaton(self.rule_chart(number, view), "state")
-        if self.is_side_by_side(view):
-            return self._rule_automaton(self.rule_chart(None, view), "state")
+        if (level is Level.ONE and number is not None) or self.is_side_by_side(view):
+            chart = self.rule_chart(number, view)
+            if view.unfolded:
+                firsts, open_rules = self.rule_offsets(view)
+                charts = [self.rule_chart(rule, view) for rule in range(len(self.names))]
+                shown = {rule: firsts[rule] for rule in open_rules}
+                chart, self._inlined[self._key(view)] = unfold_calls(chart, charts, self.names, shown, view.unfolded)
+            return self._rule_automaton(chart, "state")
         return self._rule_automaton(self.rules.overview, "rule")
 
     def _rule_automaton(self, chart: Chart, noun: str) -> Automaton:
@@ -468,10 +508,19 @@ class Levels:
         firsts, open_rules = self.rule_offsets(view)
         fold = self.automaton(view).fold
         node_of = fold.node_of if fold is not None else {}
-        places = ((firsts[rule] + state, called) for rule, state, called in found.waiting if rule in open_rules)
-        waiting = {(node_of.get(state, state), called) for state, called in places}
+        calling = {(rule, state) for rule, state, _ in found.waiting}
+        numbers = {place: [firsts[place[0]] + place[1]] for place in found.reading | calling if place[0] in open_rules}
+        inlined = self._inlined.get(self._key(view), ())
+        for number_, one in enumerate(inlined, len(self.automaton(view).dfa.states) - len(inlined)):
+            if (one.rule, one.state) in found.reading | calling and _is_open(one, found):
+                numbers.setdefault((one.rule, one.state), []).append(number_)
+        waiting = {
+            (node_of.get(state, state), called)
+            for *place, called in found.waiting
+            for state in numbers.get((place[0], place[1]), ())
+        }
         return (
-            frozenset(firsts[rule] + state for rule, state in found.reading if rule in open_rules),
+            frozenset(state for place in found.reading for state in numbers.get(place, ())),
             frozenset(key for key, called in calls.items() if any((key[0], rule) in waiting for rule in called)),
         )
 
@@ -506,6 +555,12 @@ class Levels:
                 within = {fold.within[state] for state in path_ if state in fold.within}
                 edges.update((firsts[rule] + a, firsts[rule] + b) for a, b in within)
         return frozenset(edges), frozenset(reached)
+
+
+def _is_open(inlined: InlinedState, found: RulePositions) -> bool:
+    """Return whether the calls around a state of an unfolded call are open."""
+    called = [*(rule for rule, _, _ in inlined.path[1:]), inlined.rule]
+    return all((rule, state, to) in found.waiting for (rule, state, _), to in zip(inlined.path, called, strict=True))
 
 
 def _token_path(dfa: ByteDfa, state: int, token: bytes) -> tuple[int, ...]:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from enum import Enum, auto
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, Signal
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QTableView
 
 from app.catalogue import ui_text
@@ -224,7 +225,7 @@ class Navigation(QObject):
         """Open a rule or a region, or show all of them."""
         if self.levels is None or not self.levels.names:
             return
-        view = replace(self.view, rule=rule, follows=False, tokens=None, centre=None, opened=())
+        view = replace(self.view, rule=rule, follows=False, tokens=None, centre=None, opened=(), unfolded=())
         if rule is not None and self.levels.regions is not None:
             view = replace(view, draws_all=False)
         if view != self.view:
@@ -240,6 +241,8 @@ class Navigation(QObject):
         """
         if self.levels is None:
             return
+        if QGuiApplication.keyboardModifiers() == Qt.KeyboardModifier.ShiftModifier and self.toggle_call(state, edge):
+            return
         if state is None and edge is None and group is None:
             state = self.selected
         rule = self.levels.rule_at(self.view, state, edge, group)
@@ -248,6 +251,18 @@ class Navigation(QObject):
         elif state is not None and self.shows_part:
             self.show_tokens_of(state)
 
+    def toggle_call(self, state: int | None, edge: EdgeKey | None) -> bool:
+        """Draw the called rule in place of a call, or the call again; return whether the element is one of these.
+
+        Args:
+            state: the state, if the element is one.
+            edge: the edge, if the element is one.
+        """
+        unfolded = None if self.levels is None else self.levels.toggled_call(self.view, state, edge)
+        if unfolded is not None:
+            self.go_to(replace(self.view, unfolded=unfolded))
+        return unfolded is not None
+
     def open_stub(self, state: int) -> None:
         """Draw the targets of a state, too."""
         if self.drawn is not None and state not in self.drawn.automaton.dfa.boundary:
@@ -255,9 +270,9 @@ class Navigation(QObject):
 
     @command("automaton.collapse", "Ctrl+M, Down", place=(2, 7))
     def collapse(self) -> None:
-        """Close the opened stubs; if there are none, go up."""
-        if self.view.opened:
-            self.go_to(replace(self.view, opened=()))
+        """Close the opened stubs and the unfolded calls; if there are none, go up."""
+        if self.view.opened or self.view.unfolded:
+            self.go_to(replace(self.view, opened=(), unfolded=()))
         else:
             self.go_up()
 
@@ -298,7 +313,7 @@ class Navigation(QObject):
 
     def set_nfa(self, on: bool) -> None:
         """Draw the nondeterministic automaton, or the minimal one again."""
-        self.go_to(replace(self.view, nfa=on, centre=None, opened=(), tokens=None, follows=False))
+        self.go_to(replace(self.view, nfa=on, centre=None, opened=(), unfolded=(), tokens=None, follows=False))
 
     def set_merges(self, on: bool) -> None:
         """Draw counters as nodes and forced runs as edges, or all of their states again."""

@@ -171,6 +171,22 @@ class StateCommands(QObject):
         assert name is not None
         return name
 
+    @property
+    def call_refusal(self) -> str:
+        """Return why there is no call to unfold or to fold."""
+        navigation, levels = self._navigation, self._navigation.levels
+        element = navigation.selected, navigation.selected_edge
+        is_call = levels is not None and levels.toggled_call(navigation.view, *element) is not None
+        return "" if is_call else ui_text("automaton.refusal.no_call")
+
+    @command("state.unfold", "Ctrl+M, R", place=(4, 4), context=_EDGE, refusal=lambda self: self.call_refusal)
+    def _unfold(self) -> None:
+        """Draw the called rule in place of the selected call, or the call again."""
+        navigation, before = self._navigation, len(self._navigation.view.unfolded)
+        navigation.toggle_call(navigation.selected, navigation.selected_edge)
+        is_more = len(navigation.view.unfolded) > before
+        self._pane.selection.say(ui_text("automaton.say.unfolded" if is_more else "automaton.say.folded"))
+
     @_on_edge("before", "PgUp", (4, 1))
     def _go_before(self) -> None:
         """Select the state that the selected edge begins at."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from app.graph.match.rules import CallPath
+
 LIVE_STATE = -1
 """Instead of a state: the live state."""
 
@@ -26,6 +28,7 @@ class ViewState:
         method: the chosen layout; empty for the best one.
         downwards: whether the drawing runs from top to bottom.
         nfa: the nondeterministic automaton, instead of the minimal one.
+        unfolded: the calls in whose place the called rules are drawn.
     """
 
     draws_all: bool = False
@@ -39,16 +42,21 @@ class ViewState:
     downwards: bool = False
     merges: bool = True
     nfa: bool = False
+    unfolded: tuple[CallPath, ...] = ()
 
     @property
     def portable(self) -> ViewState:
         """Return the part of it that is valid for another automaton: state numbers are not."""
-        return replace(self, centre=None, opened=(), tokens=LIVE_STATE if self.tokens is not None else None)
+        return replace(
+            self, centre=None, opened=(), unfolded=(), tokens=LIVE_STATE if self.tokens is not None else None
+        )
 
     @property
     def style(self) -> ViewState:
         """Return the part of it that is valid for another grammar: the style of drawings, not their contents."""
-        return replace(self, draws_all=False, follows=False, rule=None, centre=None, opened=(), tokens=None)
+        return replace(
+            self, draws_all=False, follows=False, rule=None, centre=None, opened=(), tokens=None, unfolded=()
+        )
 
 
 class History:

@@ -226,3 +226,53 @@ def test_a_text_within_a_rule_is_found_where_all_rules_are_side_by_side(pane: Au
     assert pane.scene.highlights.selected == shown.charts.first_states[2]
     assert len(shown.asked) == 1  # nothing else is drawn
     assert found(pane, qtbot, "(") == "state term 0 reads it · 1 of 1"
+
+
+def call_of(shown: Shown, label: str) -> tuple[int, int]:
+    diagram = shown.scene.diagram
+    return next(key for key in sorted(diagram.calls) if diagram.labels[key] == label)
+
+
+def test_a_call_unfolds_in_place_and_folds_again(pane: AutomatonPane, qtbot: QtBot) -> None:
+    shown = Shown(pane, SMALL)
+    pane.navigation.show_rule("root")
+    before = shown.scene.diagram
+    key = call_of(shown, "‹expr›")
+    point = shown.place(QPointF(*lay_out(shown.asked[-1]).label_positions[key]))
+    shift = Qt.KeyboardModifier.ShiftModifier
+    qtbot.mouseDClick(pane.view.viewport(), Qt.MouseButton.LeftButton, shift, pos=point)
+    unfolded = shown.scene.diagram
+    assert {"expr 0", "expr 1"} <= set(unfolded.names.values())
+    assert [unfolded.labels[edge] for edge in sorted(unfolded.labels)].count("ε") == 2
+    assert key not in unfolded.labels
+    assert pane.navigation.levels is not None
+    inner = next(state for state, name in unfolded.names.items() if name == "expr 1")
+    assert pane.navigation.levels.state_name(pane.navigation.view, inner) == ("expr", 1)
+    nested = call_of(shown, "‹term›")
+    assert pane.navigation.toggle_call(None, nested)
+    assert "term 0" in shown.scene.diagram.names.values()
+    assert pane.navigation.toggle_call(inner, None)  # with all that is unfolded in it
+    assert shown.scene.diagram == before
+
+
+def test_the_match_is_marked_in_an_unfolded_call_while_the_call_is_open(pane: AutomatonPane) -> None:
+    shown = Shown(pane, SMALL)
+    pane.navigation.show_rule("root")
+    pane.navigation.toggle_call(None, call_of(shown, "‹expr›"))
+    shown.write("a")
+    assert "expr 1" in shown.lit()
+    shown.write("a=")
+    assert "expr 1" not in shown.lit()
+
+
+def test_a_call_unfolds_where_rules_are_side_by_side_and_merged(pane: AutomatonPane) -> None:
+    shown = Shown(pane, SMALL.replace('"a"', '"abc"{2,9}'))
+    key = call_of(shown, "‹term›")
+    assert pane.navigation.toggle_call(None, key)
+    diagram = shown.scene.diagram
+    (group,) = [states for title, states in diagram.groups if title == "expr"]
+    assert any(diagram.names[state].startswith("term") for state in group)
+    pane.navigation.set_merges(on=True)
+    assert any(name.startswith("term") for name in shown.scene.diagram.names.values())
+    pane.navigation.collapse()
+    assert not pane.navigation.view.unfolded
