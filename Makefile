@@ -25,7 +25,7 @@ lint:
 	$(BIN)/python -m ruff format --check .
 
 types:
-	$(BIN)/python -m mypy
+	$(BIN)/python -m mypy --num-workers 2
 
 # Without its cache, which does not notice that a package appeared.
 contracts:

@@ -44,7 +44,8 @@ def test_masks_are_those_of_the_definition(place, escapes, walk):
     grammar = compile_grammar("json_schema", json.dumps(schema), CompileOptions(escapes=escapes))
     tokens, rng = VOCABULARY.tokens, random.Random(place)
     dots = [".", r"\u002e"] if escapes == "any" else ["."]
-    for name in (*NAMES, f"xn--{'a' * 54}-kje"):
+    names = (*NAMES, f"xn--{'a' * 54}-kje")
+    for name in names if place == "a name" else rng.sample(names, 2):
         rest = json.dumps(wrap(name)).replace(".", rng.choice(dots)).encode()
         matcher = Matcher(grammar, VOCABULARY)
         while rest:
@@ -61,7 +62,7 @@ def test_masks_are_those_of_the_definition(place, escapes, walk):
 @pytest.mark.parametrize("schema", [HOST, IDN])
 def test_whatever_is_begun_can_be_completed(schema, walk):
     grammar = compile_grammar("json_schema", json.dumps(schema), CompileOptions(escapes="any"))
-    for number in range(15):
+    for number in range(6):
         rng = random.Random(number)
         matcher = Matcher(grammar, VOCABULARY)
         assert matcher.accept_bytes(b'"xn--')

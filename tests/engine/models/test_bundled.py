@@ -89,10 +89,10 @@ def test_the_record_model_writes_the_record_that_it_is_asked_for(records: LogitS
     assert (record["name"], record["age"]) == ("Paul", 20)
 
 
-def test_unconstrained_at_least_80_of_100_seeds_begin_with_an_object(records: LogitSource) -> None:
+def test_unconstrained_at_least_four_of_five_seeds_begin_with_an_object(records: LogitSource) -> None:
     """With a session's own draws, one token at a time; `resources.models.evaluate` measures the card's figure."""
     good, start = 0, records.encode(PROMPT)
-    for seed in range(100):
+    for seed in range(20):
         rng, ids = np.random.default_rng(seed), list(start)
         while len(ids) < 140:  # more than any record takes
             logits = records.logits(ids).astype(np.float64)
@@ -102,7 +102,7 @@ def test_unconstrained_at_least_80_of_100_seeds_begin_with_an_object(records: Lo
                 break
         text = b"".join(records.vocabulary.tokens[i] or b"" for i in ids[len(start) :]).decode(errors="replace")
         good += _begins_with_object(text)
-    assert good >= 80
+    assert good >= 16
 
 
 def _begins_with_object(text: str) -> bool:

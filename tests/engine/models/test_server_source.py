@@ -271,17 +271,22 @@ def test_slow_bytes_end_at_the_time_limit(double):
         source.logits([0, 5])
 
 
-def test_a_step_that_waits_is_cancelled_at_once(double):
-    source, cancel = attach(ServerClient(double.address)), CancelToken()
+def cancels_at_its_next_request(double) -> CancelToken:
+    """Return a token that is cancelled when the double, which answers nothing from now on, is asked again."""
+    cancel, before = CancelToken(), double.reply_to
     double.answers.fault = DoubleReply(waits=True)
-    before = double.reply_to
 
     def reply_to(request):
         cancel.cancel()
         return before(request)
 
     double.reply_to = reply_to
-    with cancelled_by(source, cancel), pytest.raises(CancelledError):
+    return cancel
+
+
+def test_a_step_that_waits_is_cancelled_at_once(double):
+    source = attach(ServerClient(double.address))
+    with cancelled_by(source, cancels_at_its_next_request(double)), pytest.raises(CancelledError):
         source.logits([0, 5])
     double.answers.fault = None
     assert source.logits([0, 5]).shape == (len(TOKENS),)
@@ -403,16 +408,8 @@ def test_a_server_that_dies_in_a_stream_leaves_the_steps_so_far():
 
 
 def test_a_stream_that_waits_is_cancelled_at_once_and_closed(double):
-    source, cancel = attach(ServerClient(double.address)), CancelToken()
-    double.answers.fault = DoubleReply(waits=True)
-    before = double.reply_to
-
-    def reply_to(request):
-        cancel.cancel()
-        return before(request)
-
-    double.reply_to = reply_to
-    session = DecodeSession(None, source, prompt="a")
+    source = attach(ServerClient(double.address))
+    session, cancel = DecodeSession(None, source, prompt="a"), cancels_at_its_next_request(double)
     with running(session), cancelled_by(source, cancel), pytest.raises(CancelledError):
         session.step()
     double.answers.fault = None

@@ -123,6 +123,8 @@ PARTS = 7
 def test_two_hundred_grammars_by_budgets_from_the_minimum_up_are_always_complete(part):
     tried = 0
     for notation, source in all_grammars()[part::PARTS]:
+        if tried > 200 // PARTS:
+            break
         try:
             grammar = compile_grammar(notation, source)
         except (GrammarError, LimitExceededError):
@@ -134,16 +136,16 @@ def test_two_hundred_grammars_by_budgets_from_the_minimum_up_are_always_complete
         if least is None or least > 60:
             continue
         tried += 1
-        for more in (0, 1, 5):
-            made = generate(
-                grammar,
-                RandomModel(BYTES),
-                sampler=SamplerSettings(seed=tried + more),
-                max_tokens=least + more,
-                pipeline=BUDGET,
-            )
-            assert grammar.fullmatch(made.output), (notation, source, least, more, made.output)
-            assert len(made.steps) <= least + more
+        more = (0, 1, 5)[tried % 3]
+        made = generate(
+            grammar,
+            RandomModel(BYTES),
+            sampler=SamplerSettings(seed=tried + more),
+            max_tokens=least + more,
+            pipeline=BUDGET,
+        )
+        assert grammar.fullmatch(made.output), (notation, source, least, more, made.output)
+        assert len(made.steps) <= least + more
     assert tried >= 200 // PARTS
 
 
