@@ -24,6 +24,7 @@ from engine.decoding.values import (
     StageEffect,
     Step,
     StepOrigin,
+    TopToken,
     Unknown,
 )
 from engine.vocabulary import Vocabulary
@@ -182,10 +183,19 @@ def queried_step(
         entropy=looked.entropy if looked else None,
         mask_us=looked.mask_us if looked else None,
         logits_ms=looked.logits_ms if looked else None,
-        top=candidates.top_candidates(looked.candidates) if looked else (),
+        top=candidates.top_candidates(looked.candidates) if looked else _wanted(vocabulary, decision),
         kept=candidates.stored_top(looked.candidates) if looked else None,
         z_bounds=z_bounds_of(decision),
     )
+
+
+def _wanted(vocabulary: Vocabulary, decision: Decision) -> tuple[TopToken, ...]:
+    """Return the model's top token alone; none if its probability is unknown."""
+    token_id, p = decision.wanted_id, known_number(decision.p[decision.wanted_id])
+    if p is None:
+        return ()
+    token, name = candidates.token_bytes(vocabulary, token_id), vocabulary.special.get(token_id, "")
+    return (TopToken(token_id, token, name, p, bool(decision.allowed[token_id])),)
 
 
 def known_number(value: float) -> float | None:
