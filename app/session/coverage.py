@@ -73,6 +73,11 @@ class ShownCoverage(QObject):
         """Compute coverage while a pane, `watcher`, shows it, even without test strings."""
         self._watchers = self._watchers | {watcher} if is_watched else self._watchers - {watcher}
         self._test_runs.watch(bool(self._watchers))
+        self.changed.emit()
+
+    def is_watched_by(self, watcher: str) -> bool:
+        """Return whether a pane shows the coverage."""
+        return watcher in self._watchers
 
     def choose(self, source: CoverageSource) -> None:
         """Count the texts of another source; a log is asked for if none is open."""

@@ -69,6 +69,7 @@ from engine.export.automaton_files import NOTATION, AutomatonFileError, read_aut
 from engine.export.conversion_preview import ConvertOptions
 from engine.export.conversion_preview import convert as convert_grammar
 from engine.grammar.options import CompileOptions
+from engine.notations.json_schema.json_tree import pointers
 from engine.source import (
     CancelledError,
     CancelToken,
@@ -190,7 +191,7 @@ class StringTestHandler(Handler):
             return LogAnswer(request, state=state)
         uses = [one._replace(text=replace(one.text, count=log.counts[text])) for text, one in log.uses.items()]
         covered = weighed_coverage(automata, uses, has_whole=whole is not None)
-        return LogAnswer(request, _listed(covered), state, is_complete=True)
+        return LogAnswer(request, _listed(grammar, covered), state, is_complete=True)
 
     @handles(JudgeRequest)
     def _judge(self, request: JudgeRequest, job: Job) -> JudgeAnswer:
@@ -204,7 +205,7 @@ class StringTestHandler(Handler):
             if job.cancel.is_cancelled:
                 raise
             return JudgeAnswer(revision, request.texts, error=sentence(error))
-        covered = _listed(self._coverage(grammar, request, job.cancel))
+        covered = _listed(grammar, self._coverage(grammar, request, job.cancel))
         return JudgeAnswer(revision, request.texts, verdicts, covered)
 
     @handles(CoverRequest)
@@ -228,7 +229,7 @@ class StringTestHandler(Handler):
                 known[output] = _followed(grammar, automata, whole, output, job.cancel)
                 followed += len(output.data[:MOST_FOLLOWED])
         covered = weighed_coverage(automata, known.values(), has_whole=whole is not None)
-        return CoverAnswer(revision, _listed(covered), len(set(request.outputs)) - len(known))
+        return CoverAnswer(revision, _listed(grammar, covered), len(set(request.outputs)) - len(known))
 
     def _verdict(self, grammar: CompiledGrammar, text: str, cancel: CancelToken) -> Verdict:
 
@@ -427,12 +428,24 @@ def _parts_in(grammar: CompiledGrammar, text: bytes) -> tuple[tuple[Span, ...], 
     return tuple(found)
 
 
-def _listed(covered: Coverage) -> Coverage:
-    """Return a coverage whose number of edges the window can list."""
-    if len(covered.edges) <= MOST_EDGES:
-        return covered
-    uncovered = tuple(edge for edge in covered.edges if not edge.covered)[:MOST_LISTED]
-    return replace(covered, edges=uncovered, lost={}, users={})
+def _listed(grammar: CompiledGrammar, covered: Coverage) -> Coverage:
+    """Return a coverage whose numbers of edges and parts the window can list, and with names of the parts."""
+    if len(covered.edges) > MOST_EDGES:
+        uncovered = tuple(edge for edge in covered.edges if not edge.covered)[:MOST_LISTED]
+        covered = replace(covered, edges=uncovered, lost={}, users={})
+    hottest = sorted(covered.parts, key=lambda part: (-part.lost.least, -part.texts, part.span))[:MOST_EDGES]
+    return replace(
+        covered,
+        parts=tuple(
+            replace(part, name=_name_of(grammar, part.span)) for part in sorted(hottest, key=lambda one: one.span)
+        ),
+    )
+
+
+def _name_of(grammar: CompiledGrammar, span: Span) -> str:
+    """Return the JSON Pointer of a keyword of a schema, or the text of another part."""
+    found = pointers(grammar.source, [span]) if grammar.describes_json else ()
+    return found[0] if found else grammar.source.excerpt(span)
 
 
 def _unused(grammar: CompiledGrammar, cancel: CancelToken) -> CompiledGrammar:

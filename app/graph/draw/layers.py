@@ -57,6 +57,7 @@ _DOT = 5.0  # the radius of a breakpoint
 _BAND = 7.0
 COVERED_WIDTHS = (3.0, 6.0, 9.0, 13.0, 18.0)
 """The widths of the bands of covered edges: a fifth of the texts for each."""
+_RING = 0.6  # the width of the ring of a state, as a share of that of a band
 _LOST_LEVELS = (None, *range(len(COVERED_WIDTHS)))
 _COVERED = 9.0  # where the share is unknown
 _TILE, _LONG_TILE, _PIECE_TILE = 400.0, 1600.0, 800.0
@@ -429,7 +430,7 @@ def lost_pen(level: int | None, *, is_stale: bool = False) -> QPen:
     """Return the pen of what was lost, by the index of its width; None where it is unknown."""
     if level is None:
         return pen(Role.DISABLED, _lost_width(None), Qt.PenStyle.DotLine, 0.8)
-    opacity = 0.25 + 0.11 * level
+    opacity = 0.2 + 0.07 * level
     return pen(Role.DISABLED if is_stale else Role.FORBIDDEN, _lost_width(level), opacity=opacity)
 
 
@@ -476,7 +477,7 @@ class HighlightLayer:
             edges = frozenset(key for key, its in highlights.lost.items() if its == level)
             self.lost[level].setPath(shapes.curves(placed.chains(edges)))
             states = sorted(state for state, its in highlights.lost_states.items() if its == level)
-            self.lost_states[level].setPath(placed.rings(states, _lost_width(level) / 2))
+            self.lost_states[level].setPath(placed.rings(states, _RING * _lost_width(level) / 2))
         uncovered = shapes.curves(placed.chains(highlights.uncovered))
         for item in (self._uncovered_ground, self.uncovered):
             item.setPath(uncovered)
@@ -526,8 +527,10 @@ class HighlightLayer:
         for width, item in self.covered.items():
             item.setPen(pen(Role.DISABLED if is_stale else Role.ALLOWED, width, opacity=0.35))
         for level in _LOST_LEVELS:
-            for item in (self.lost[level], self.lost_states[level]):
-                item.setPen(lost_pen(level, is_stale=is_stale))
+            self.lost[level].setPen(lost_pen(level, is_stale=is_stale))
+            ring = lost_pen(level, is_stale=is_stale)
+            ring.setWidthF(_RING * ring.widthF())
+            self.lost_states[level].setPen(ring)
         self._uncovered_ground.setPen(pen(Role.PANEL, 3.0))
         for item in (self.uncovered, self.uncovered_states):
             item.setPen(pen(Role.DISABLED if is_stale else Role.WARNING, 2.2, Qt.PenStyle.DotLine))

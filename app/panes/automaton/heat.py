@@ -12,12 +12,11 @@ possible, nor in a state if the token began inside a character that several stat
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from app.catalogue import ui_text
 from app.graph.layout.types import EdgeKey
@@ -27,8 +26,6 @@ from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.view_state import ViewState
 from engine.diagnosis.test_strings.values import TEXT_END, Coverage, LostMass
 from engine.diagnosis.test_strings.values import EdgeKey as CoveredEdge
-from engine.source.number_format import percent, percent_between
-from engine.vocabulary.visible import visible
 
 Key = TypeVar("Key", int, EdgeKey)
 
@@ -47,18 +44,6 @@ class Use:
     users: int | None = None
 
 
-LOST_FROM: Final = (0.001, 0.01, 0.1, 0.5)
-"""The means from which on what was lost has the next wider band."""
-
-
-def lost_level(lost: LostMass) -> int | None:
-    """Return the index of the band for the mean of what was lost, at least; None if it is unknown."""
-    mean = lost.mean
-    if mean is None or (mean.low <= 0 and mean.high >= LOST_FROM[0]):
-        return None
-    return bisect_right(LOST_FROM, mean.low)
-
-
 def use_text(use: Use, total: int) -> str:
     """Return how many of all texts use something."""
     texts = ui_text("automaton.coverage.fragment.texts", count=total)
@@ -67,21 +52,6 @@ def use_text(use: Use, total: int) -> str:
     if use.least == 0:
         return ui_text("automaton.coverage.fragment.used_at_most", count=use.most, texts=texts)
     return ui_text("automaton.coverage.fragment.used_at_least", count=use.least, texts=texts)
-
-
-def lost_text(lost: LostMass) -> str:
-    """Return what was lost on average, at how many steps, and the most probable token that was forbidden."""
-    if not lost.steps:
-        return ui_text("automaton.coverage.no_steps")
-    mean, steps = lost.mean, ui_text("common.count.steps", count=lost.steps)
-    if mean is None:
-        return ui_text("automaton.coverage.lost_unknown", steps=steps)
-    parts = [ui_text("automaton.coverage.lost", mean=percent_between(*mean), steps=steps)]
-    if lost.known < lost.steps:
-        parts.append(ui_text("automaton.coverage.fragment.unknown", count=lost.steps - lost.known))
-    if lost.token:
-        parts.append(ui_text("automaton.coverage.fragment.wanted", token=visible(lost.token), p=percent(lost.p)))
-    return "; ".join(parts)
 
 
 class _Tally:

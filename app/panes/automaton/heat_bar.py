@@ -13,13 +13,12 @@ from app.catalogue import ui_text
 from app.commands import set_tip
 from app.graph.draw.layers import COVERED_WIDTHS, lost_pen
 from app.graph.draw.shapes import pen
-from app.panes.automaton.heat import LOST_FROM
+from app.models.heat import LOST_FROM
 from app.theme import Role
-from app.theme.buttons import tool_button
+from app.theme.buttons import icon_button, tool_button
 from engine.diagnosis.test_strings.values import CoverageMeasure
-from engine.source.number_format import percent
 
-_BAND = 24  # pixels
+_BAND = 16  # pixels
 
 
 def visit_ranges(total: int) -> list[tuple[int, str]]:
@@ -43,7 +42,7 @@ def lost_ranges() -> list[tuple[int | None, str]]:
 
 
 def _short(p: float) -> str:
-    return percent(p).replace(".0%", "%")
+    return f"{100 * p:g}%"
 
 
 class HeatLegend(QWidget):
@@ -73,7 +72,7 @@ class HeatLegend(QWidget):
         """Return the size of all bands in a row."""
         metrics = QFontMetrics(self.font())
         width = sum(
-            _BAND + theme.SPACE_XS + metrics.horizontalAdvance(text) + theme.SPACE_M for _, text in self.entries
+            _BAND + theme.SPACE_XS + metrics.horizontalAdvance(text) + theme.SPACE_S for _, text in self.entries
         )
         return QSize(width, max(metrics.height(), round(COVERED_WIDTHS[-1])) + 4)
 
@@ -84,7 +83,7 @@ class HeatLegend(QWidget):
         painter.setFont(self.font())
         x, middle, metrics = 0.0, self.height() / 2, QFontMetrics(self.font())
         for level, text in self.entries:
-            line = QLineF(QPointF(x + 2, middle), QPointF(x + _BAND - 2, middle))
+            line = QLineF(QPointF(x, middle), QPointF(x + _BAND, middle))
             for stroke in self._strokes(level):
                 stroke.setCapStyle(Qt.PenCapStyle.FlatCap)
                 painter.setPen(stroke)
@@ -93,7 +92,7 @@ class HeatLegend(QWidget):
             painter.setPen(theme.colour(Role.MUTED))
             width = metrics.horizontalAdvance(text)
             painter.drawText(QRectF(x, 0, width + 1, self.height()), Qt.AlignmentFlag.AlignVCenter, text)
-            x += width + theme.SPACE_M
+            x += width + theme.SPACE_S
         painter.end()
 
     def _strokes(self, level: int | None) -> tuple[QPen, ...]:
@@ -109,7 +108,7 @@ class HeatBar(QFrame):
 
     Attributes:
         buttons: the buttons of the measures.
-        table_button: shows the rules and keywords as a table.
+        list_button: lists rules and keywords.
         legend: the legend.
 
     Signals:
@@ -133,8 +132,11 @@ class HeatBar(QFrame):
             self.buttons[measure] = button
             self._group.addButton(button)
             row.addWidget(button)
-        row.addSpacing(theme.SPACE_M)
+        row.addSpacing(theme.SPACE_S)
         row.addWidget(self.legend, 1)
+        self.list_button = icon_button("ph.list-numbers", ui_text("automaton.heat.list.label"), "")
+        set_tip(self.list_button, ui_text("automaton.heat.list.tip"), "automaton.heat_list")
+        row.addWidget(self.list_button)
         self._group.buttonToggled.connect(self._on_toggled)
 
     def show_measure(self, measure: CoverageMeasure, total: int, *, has_lost: bool) -> None:

@@ -11,9 +11,10 @@ from typing import TypeVar
 from app.catalogue import ui_text
 from app.graph.draw.scene import AutomatonScene
 from app.graph.layout.types import EdgeKey
+from app.models.heat import lost_level, lost_text, measures_lost
 from app.models.states import StatesModel
 from app.panes.automaton.drawing import Automaton, Drawing
-from app.panes.automaton.heat import DrawnHeat, Use, drawn_heat, lost_level, lost_text, use_text
+from app.panes.automaton.heat import DrawnHeat, Use, drawn_heat, use_text
 from app.panes.automaton.levels import Levels
 from app.panes.automaton.view_state import ViewState
 from app.widgets.banner import Banner
@@ -98,7 +99,7 @@ class Marks:
     @property
     def shows_lost(self) -> bool:
         """Return whether what was lost is shown; test strings have no probabilities."""
-        return self.measure is CoverageMeasure.LOST and self.source is not CoverageSource.TESTS
+        return measures_lost(self.source, self.measure)
 
     def _show_heat(self, heat: DrawnHeat | None, why_not: str) -> None:
         self._heat = heat

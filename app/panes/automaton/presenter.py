@@ -14,7 +14,9 @@ from app.commands import Handler, command, keys_of
 from app.display_text import state_label
 from app.document import AutomatonPart
 from app.graph.draw.image_files import save
+from app.models.heat import HeatRow, heat_rows, measures_lost
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
+from app.panes.automaton.list_panel import ListRow
 from app.panes.automaton.note_commands import NoteCommands
 from app.panes.automaton.pane import AutomatonPane
 from app.panes.automaton.path_lists import PathLists
@@ -126,6 +128,7 @@ class AutomatonPresenter(PanePresenter):
         view.tokens_wanted.connect(lambda request: queries.list_tokens(request, view.show_tokens))
         view.coverage_choice.chosen.connect(session.coverage.choose)
         view.heat_bar.measure_chosen.connect(session.coverage.choose_measure)
+        view.heat_bar.list_button.clicked.connect(self._list_heat)
         view.schema_page.when_built(self._connect_schema_page)
         view.footer.coverage_button.toggled.connect(partial(session.coverage.watch, "automaton"))
 
@@ -321,6 +324,43 @@ class AutomatonPresenter(PanePresenter):
     def _toggle_measure(self) -> None:
         other = CoverageMeasure.VISITS if self.shows_lost else CoverageMeasure.LOST
         self.session.coverage.choose_measure(other)
+
+    @property
+    def _list_refusal(self) -> str:
+        coverage = self.session.coverage
+        is_known = coverage.shown[1] is not None and coverage.is_watched_by("automaton")
+        return "" if is_known else ui_text("automaton.heat.no_list")
+
+    @command("automaton.heat_list", "Ctrl+M, 9", place=(3, 10), refusal=lambda self: self._list_refusal)
+    def _list_heat(self) -> None:
+        """List rules and keywords, the hottest first; a row shows its part in the text and in the drawing."""
+        coverage, view = self.session.coverage, self.view
+        found = coverage.shown[1]
+        if found is None:
+            return
+        rows = heat_rows(found, coverage.source, coverage.measure)
+        listed = [
+            ListRow(f"{row.name}: {row.text}", partial(self._show_heat_row, row), partial(self._go_to_heat_row, row))
+            for row in rows
+        ]
+        is_lost = measures_lost(coverage.source, coverage.measure)
+        shown = CoverageMeasure.LOST if is_lost else CoverageMeasure.VISITS
+        view.lists.show_list(ui_text(f"automaton.heat.title_{shown}", count=len(rows)), listed)
+        view.lists.focus_list()
+
+    def _show_heat_row(self, row: HeatRow) -> None:
+        """Highlight a row in the drawing and in the text."""
+        self.view.highlight_offset(row.span.start if row.span.start < row.span.end else -1)
+        if row.span.start < row.span.end and self.session.coverage.shown[0] == self.session.document.revision:
+            self.session.links.span_pointed.emit(row.span)
+
+    def _go_to_heat_row(self, row: HeatRow) -> None:
+        """Open a rule that the drawing has, or go to another part in the text."""
+        levels = self.view.navigation.levels
+        if row.rule and levels is not None and row.rule in levels.names:
+            self.view.navigation.show_rule(row.rule)
+        elif self.session.coverage.shown[0] == self.session.document.revision:
+            self.session.links.span_chosen.emit(row.span)
 
     def break_at_state(self) -> None:
         """Toggle a breakpoint on the selected state."""

@@ -29,6 +29,7 @@ from app import theme
 from app.catalogue import ui_text
 from app.display_text import unmarked
 from app.models.findings import Sign, kind_text, rank_of, sign_of
+from app.models.heat import HeatRow
 from app.panes.editor import marks
 from app.panes.editor.folding import Folding, is_foldable, is_folded
 from app.panes.editor.highlighter import LONG_TEXT, Highlighter, next_visible
@@ -107,6 +108,8 @@ class CodeEdit(QPlainTextEdit):
         self._found: tuple[Span, ...] = ()
         self._live: tuple[Span, ...] = ()
         self._pointed: tuple[Span, ...] = ()
+        self._heat: tuple[HeatRow, ...] = ()
+        self._heat_is_lost = False
         self._line_marks: dict[int, Sign] = {}
         self._badges: dict[int, Badge] = {}  # by line
         self.folding = Folding(self)
@@ -313,17 +316,26 @@ class CodeEdit(QPlainTextEdit):
         self._live = spans
         self._update_marks()
 
+    def show_heat(self, rows: tuple[HeatRow, ...], *, is_lost: bool = False) -> None:
+        """Mark rules, keywords and other parts by their heat, the hottest first; `is_lost` if it is what was lost."""
+        if rows or self._heat:
+            self._heat, self._heat_is_lost = rows, is_lost
+            self._update_marks()
+
     def show_hover(self, spans: tuple[Span, ...]) -> None:
         """Mark the spans of an element that is hovered elsewhere."""
         self._pointed = spans
         self._update_marks()
 
     def tip_at(self, offset: int) -> str:
-        """Return the findings at a code point, and the names of invisible characters there."""
+        """Return the findings at a code point, the names of invisible characters there, and the heat."""
         document = self.document()
         found = [f for f in self.diagnostics if offset in marks.visible_span(f.span, document)]
         hidden = [ui_text("editor.text.invisible", name=name) for name in named_at(self._text, offset)]
-        return "\n\n".join((*(self._finding_text(finding) for finding in found), *hidden))
+        inside = [row for row in self._heat if row.span.start <= offset < row.span.end]
+        hottest = min(inside, key=lambda row: row.span.end - row.span.start, default=None)
+        heat = () if hottest is None else (f"{hottest.name}: {hottest.text}",)
+        return "\n\n".join((*(self._finding_text(finding) for finding in found), *hidden, *heat))
 
     def _finding_text(self, finding: Diagnostic) -> str:
         """Return a finding for a tool tip: the problem, the hint, and the quick fix."""
@@ -375,6 +387,7 @@ class CodeEdit(QPlainTextEdit):
         document, to_utf16 = self.document(), self._offsets.to_utf16
         self.setExtraSelections(
             [
+                *marks.heated(document, to_utf16, self._heat, is_lost=self._heat_is_lost),
                 *marks.live(document, to_utf16, self._live),
                 *marks.searched(document, to_utf16, self._found),
                 *marks.hovered(document, to_utf16, self._pointed),
@@ -411,6 +424,7 @@ class CodeEdit(QPlainTextEdit):
         self._text, self._offsets = text, Offsets(text)
         self._pairs = None
         self._live = self._pointed = self._found = ()
+        self._heat = ()
         self._follow_length(len(text))
         self._update_marks()
         if not self._is_silent:

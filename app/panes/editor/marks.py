@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 from app import theme
 from app.catalogue import ui_text
 from app.models.findings import ICONS, Sign, rank_of, sign_of
+from app.models.heat import HeatRow
 from app.panes.editor.offsets import Offsets
 from app.theme import Role
 from engine.source import Diagnostic, Severity, Span
@@ -43,6 +44,12 @@ UnderlineStyle = QTextCharFormat.UnderlineStyle
 ToUtf16 = Callable[[int], int]
 
 _OUTLINED = frozenset((Severity.HINT, Effect.APPROXIMATES, Effect.SLOWS))
+_HEAT_UNDERLINES = (
+    UnderlineStyle.DotLine,
+    *(UnderlineStyle.NoUnderline,) * 2,
+    *(UnderlineStyle.DashUnderline,) * 2,
+    UnderlineStyle.SingleUnderline,
+)
 _HUGE = 600  # code points
 _MOST = 200  # marks of one kind; Qt lays each out again at every paint
 
@@ -98,6 +105,27 @@ def searched(document: QTextDocument, to_utf16: ToUtf16, spans: Iterable[Span]) 
         spans: the matches.
     """
     return _highlights(document, to_utf16, spans, (Role.WARNING_FILL, UnderlineStyle.DashUnderline, Role.WARNING))
+
+
+def heated(document: QTextDocument, to_utf16: ToUtf16, rows: Iterable[HeatRow], *, is_lost: bool) -> list[Selection]:
+    """Return the parts of the text with heat: a background, darker for more, with an underline as a second cue.
+
+    Args:
+        document: the text.
+        to_utf16: converts offsets.
+        rows: the parts, the hottest first.
+        is_lost: whether the heat is what was lost.
+    """
+    found = []
+    for row in list(rows)[:_MOST]:
+        format_, level = QTextCharFormat(), -1 if row.level is None else row.level
+        colour = QColor(theme.colour(Role.FORBIDDEN if is_lost else Role.ALLOWED))
+        format_.setUnderlineColor(colour)
+        format_.setUnderlineStyle(_HEAT_UNDERLINES[level + 1])
+        colour.setAlphaF(0.08 * (level + 1))
+        format_.setBackground(colour)
+        found.append(_selection(document, to_utf16, visible_span(row.span, document), format_))
+    return found[::-1]  # the hottest above the others
 
 
 def _highlights(

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QMenu
 from app.catalogue import ui_text
 from app.commands import command
 from app.document import GrammarPart
+from app.models.heat import HeatRow, heat_rows, measures_lost
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.panes.editor.generated import GeneratedPage
 from app.panes.editor.pane import EditorPane
@@ -56,6 +57,7 @@ class EditorPresenter(PanePresenter):
         document.replaced.connect(self._show_document)
         document.breakpoints_changed.connect(self._mark_breakpoints)
         compiling.diagnosed.connect(self._show_diagnostics)
+        session.coverage.changed.connect(self._show_heat)
         session.live_states.settled.connect(lambda _states, spans: view.show_live(spans))
         links.span_chosen.connect(view.go_to)
         links.span_pointed.connect(view.show_span)
@@ -64,6 +66,20 @@ class EditorPresenter(PanePresenter):
         links.edits_wanted.connect(view.edit.apply)
         links.spans_hovered.connect(view.show_hover)
         links.cursor_offset = lambda: view.cursor_offset
+
+    def _show_heat(self) -> None:
+        """Mark rules and keywords while the heat map is shown; those of schemas have no rules in their text."""
+        coverage = self.session.coverage
+        revision, found = coverage.shown
+        rows: tuple[HeatRow, ...] = ()
+        if found is not None and coverage.is_watched_by("automaton") and revision == self.session.document.revision:
+            has_rules = NOTATIONS[self._grammar.notation].has_named_rules
+            rows = tuple(
+                row
+                for row in heat_rows(found, coverage.source, coverage.measure)
+                if row.span.start < row.span.end and (has_rules or not row.rule)
+            )
+        self.view.edit.show_heat(rows, is_lost=measures_lost(coverage.source, coverage.measure))
 
     def _connect_view(self) -> None:
         session, view = self.session, self.view

@@ -197,7 +197,7 @@ def weighed_coverage(automata: RuleAutomata, outputs: Collection[WeighedUses], *
         found,
         rules=tuple(replace(row, lost=lost.rules.get(n, row.lost)) for n, row in enumerate(found.rules)),
         whole_users=dict(whole_users),
-        parts=tuple(PartRow(span, texts[span], lost.parts.get(span, LostMass())) for span in sorted(texts)),
+        parts=tuple(PartRow(span, "", texts[span], lost.parts.get(span, LostMass())) for span in sorted(texts)),
         lost=lost.edges,
         whole=dict(whole) if has_whole else None,
         whole_lost=lost.whole,

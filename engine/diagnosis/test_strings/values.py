@@ -113,11 +113,13 @@ class PartRow:
 
     Attributes:
         span: its span.
+        name: its JSON Pointer in a schema, else its text.
         texts: how many texts the match of which was in it.
         lost: what was lost there.
     """
 
     span: Span
+    name: str = ""
     texts: int = 0
     lost: LostMass = LostMass()
 

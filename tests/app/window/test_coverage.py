@@ -57,7 +57,7 @@ def test_a_test_that_is_added_lights_up(desk):
     pane, tests = desk.panes.automaton, desk.panes.view("tests")
     desk.window.commands["automaton.coverage"].trigger()  # without a test, and with the tests out of sight
     assert pane.footer.coverage_button.isChecked()
-    desk.wait(lambda: "0 of 1 edge drawn" in pane.coverage_banner.text())
+    desk.wait(lambda: ": 0 of 1 edge drawn" in pane.coverage_banner.text())
     tests.add_text("x")
     desk.wait(lambda: "1 of 1 edge drawn" in pane.coverage_banner.text())
     tests.undo()
@@ -71,9 +71,9 @@ def test_an_edit_of_the_grammar_is_covered_anew(desk):
     open_with(desk, "regex", "ab|cd", "ab")
     pane = desk.panes.automaton
     desk.window.commands["automaton.coverage"].trigger()
-    desk.wait(lambda: "(2 of 4 edges drawn here)" in pane.coverage_banner.text())
+    desk.wait(lambda: ": 2 of 4 edges drawn here" in pane.coverage_banner.text())
     desk.document.set_text("ab|cde")
-    desk.wait(lambda: "(2 of 5 edges drawn here)" in pane.coverage_banner.text())
+    desk.wait(lambda: ": 2 of 5 edges drawn here" in pane.coverage_banner.text())
     desk.document.set_text("ab|(")
     desk.wait(lambda: bool(desk.session.compiling.stale_reason))
     assert pane.scene.highlights.covered  # of the last one that compiled, greyed

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.catalogue import ui_text
 from app.document import AutomatonPart, DocumentFile, GrammarPart, ModelPart
+from app.models.heat import heat_rows, lost_text
 from engine.diagnosis.test_strings.values import Coverage, CoverageMeasure, CoverageSource
 
 LEFT = Qt.MouseButton.LeftButton
@@ -50,6 +51,26 @@ def test_lost_mass_is_laid_over_states_and_edges(heated, tmp_path, monkeypatch):
     assert not pane.scene.highlights.covered
     assert [text for _, text in pane.heat_bar.legend.entries][-1] == ui_text("timeline.fragment.unknown")
     assert all(text in pane.heat_bar.legend.accessibleDescription() for _, text in pane.heat_bar.legend.entries)
+    # the editor marks rules and literals, and says how much
+    editor = heated.panes.editor.edit
+    marked = {one.cursor.selectedText() for one in editor.extraSelections()}
+    assert {"root", "b", "y"} <= marked
+    assert lost_text(found.rules[0].lost) in editor.tip_at(0)
+    # the list, by keys: its first row lost most, and Return goes to the text
+    heated.window.commands["automaton.heat_list"].trigger()
+    rows = heat_rows(found, coverage.source, coverage.measure)
+    assert pane.lists.texts == tuple(f"{row.name}: {row.text}" for row in rows)
+    assert pane.lists.list.hasFocus()
+    at = next(number for number, row in enumerate(rows) if row.rule == "b")
+    heated.qtbot.keyClick(pane.lists.list, Qt.Key.Key_Home)
+    for _ in range(at):
+        heated.qtbot.keyClick(pane.lists.list, Qt.Key.Key_Down)
+    assert RULES[rows[at].span.start : rows[at].span.end] in {
+        one.cursor.selectedText() for one in editor.extraSelections()
+    }
+    heated.qtbot.keyClick(pane.lists.list, Qt.Key.Key_Return)
+    assert editor.textCursor().selectedText() == "b"  # the drawing has no rules
+    heated.window.commands["view.automaton"].trigger()
     # test strings have none
     heated.qtbot.mouseClick(pane.coverage_choice.buttons[CoverageSource.TESTS], LEFT)
     assert not pane.heat_bar.buttons[CoverageMeasure.LOST].isEnabled()

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from app.catalogue import ui_text
 from app.graph.draw.layers import COVERED_WIDTHS, covered_width
 from app.graph.layout.methods import lay_out
+from app.graph.match.counters import merge
 from app.graph.match.folding import fold_characters
 from app.graph.match.regions import regions_of
 from app.graph.match.rules import rule_charts
@@ -45,7 +46,7 @@ def show_regex(pane: AutomatonPane, pattern: str, *texts: str):
     dfa = grammar.materialise(1000)
     folded = fold_characters(dfa)
     regions = regions_of(dfa, folded, grammar.grammar.rules[0].node, grammar.source)
-    pane.show_dfa(dfa, 1, None, grammar.source, folded, None, regions)
+    pane.show_dfa(dfa, 1, None, grammar.source, folded, None, regions, merged=merge(dfa, folded))
     pane.show_coverage(cover(single_rule(dfa, Span(0, len(pattern))), *texts), 1)
     return dfa
 
@@ -194,3 +195,15 @@ def test_a_band_is_wider_for_more_of_the_texts_and_the_tip_counts_them(pane, qtb
     press(pane, qtbot)
     assert not pane.scene.highlights.shares
     assert texts not in pane.view.edge_tip((start, after))
+
+
+def test_a_merged_edge_counts_the_texts_that_take_it_from_end_to_end(pane, qtbot):
+    dfa = show_regex(pane, "(ab|cd)[ef]|g", "abe", "cdf", "abf", "g")
+    qtbot.mouseClick(pane.header.merge_button, Qt.MouseButton.LeftButton)
+    press(pane, qtbot)
+    texts, after = ui_text("automaton.coverage.fragment.texts", count=4), dfa.run(b"ab")
+    assert (dfa.start, after) in pane.scene.highlights.covered
+    assert pane.view.edge_tip((dfa.start, after)).endswith(
+        ui_text("automaton.coverage.fragment.used", count=3, texts=texts)
+    )
+    assert ui_text("automaton.coverage.fragment.used", count=3, texts=texts) in pane.model.index(after, MARKS).data()
