@@ -2,7 +2,8 @@
 
 There are three methods. Graphviz `dot` draws best and is slow beyond a few dozen nodes; `fast-sugiyama` (the same idea
 after Sugiyama, Tagawa and Toda 1981, in Rust, without splines) is used for hundreds; a plain layered layout by distance
-from the start handles larger graphs in linear time. Each is a pure function of the request, so that the same automaton
+from the start handles larger graphs in linear time, and smaller ones that the others draw much longer, such as complete
+automata. Each is a pure function of the request, so that the same automaton
 is always drawn the same way. This module loads the libraries and is imported by the layout process only: in a thread,
 Graphviz holds the interpreter lock for seconds. Rejected: force-directed layouts. They have no direction, and an
 automaton is read from its start.
@@ -45,6 +46,7 @@ _SUGIYAMA_WORK = 8_000
 # Gaps are widened until at most this share of the labels has no room; not in larger graphs, whose method leaves room.
 _SPREADS = (1.5, 2.25, 3.4, 5.0)
 _WIDENED = 600  # edges
+_SMALL_WINDOW, _MUCH_LARGER = 800.0, 1.5
 _SMALL, _HIDDEN_OF_SMALL, _HIDDEN = 60, 0.05, 0.25
 
 _METHODS: Mapping[str, Callable[[LayoutRequest, float], Placement]] = {
@@ -69,12 +71,13 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
             replace(part_of(request, group), method=request.method, downwards=request.downwards)
             for group in request.groups
         ]
-        methods = methods_for(parts, plainly=plainly)
-        placed = [_laid_out(part, name) for part, name in zip(parts, methods, strict=True)]
-        method, placement = "boxes", place_in_boxes(request, parts, placed)
+        found = [_best(part, name) for part, name in zip(parts, methods_for(parts, plainly=plainly), strict=True)]
+        methods = [name for name, _ in found]
+        method, placement = "boxes", place_in_boxes(request, parts, [placed for _, placed in found])
     elif request.nodes:
-        (method,) = methods = methods_for([request], plainly=plainly)
-        placement = _laid_out(request, method)
+        (method,) = methods_for([request], plainly=plainly)
+        method, placement = _best(request, method)
+        methods = [method]
     return LayoutAnswer(
         revision=request.revision,
         positions=placement.positions,
@@ -86,6 +89,22 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
         marks=placement.marks,
         is_simpler=any(used != request.method for used in methods) if request.method else False,
     )
+
+
+def _best(request: LayoutRequest, method: str) -> tuple[str, Placement]:
+    """Return a method and its placement: plain layers if the user chose none, and the drawing is much smaller then."""
+    placed = _laid_out(request, method)
+    if request.method or method == "layered" or _window(request, placed) <= _SMALL_WINDOW:
+        return method, placed
+    plain = _laid_out(request, "layered")
+    is_better = _window(request, placed) > _MUCH_LARGER * _window(request, plain)
+    return ("layered", plain) if is_better else (method, placed)
+
+
+def _window(request: LayoutRequest, placed: Placement) -> float:
+    """Return the height of the window that a drawing needs."""
+    _, _, width, height = _bounds(request, placed)
+    return max(width / _PROPORTION, height)
 
 
 def _laid_out(request: LayoutRequest, method: str) -> Placement:

@@ -115,8 +115,9 @@ def test_a_label_has_room_between_its_nodes(place: Place) -> None:
 @pytest.mark.parametrize(("count", "method"), [(40, "dot"), (41, "sugiyama"), (500, "sugiyama"), (2_000, "layered")])
 def test_the_size_chooses_the_method(count: int, method: str) -> None:
     request = request_of(random_pairs(count, 3), count=count)
+    assert methods.methods_for([request], plainly=False) == [method]
     answer = lay_out(request)
-    assert answer.method == method
+    assert answer.method in {method, "layered"}
     assert answer.revision == 7
     assert overlaps(request, Placement(answer.positions, {}, {})) == []
 
@@ -256,11 +257,21 @@ def test_a_method_lays_out_only_what_takes_it_a_second() -> None:
     choose = random.Random(3)
     tangle = sorted({(choose.randrange(40), choose.randrange(40)) for _ in range(159)})
     assert len(chain) > len(tangle) - 10
-    assert lay_out(request_of(chain, count=40)).method == "dot"
-    assert lay_out(request_of(tangle, count=40)).method == "sugiyama"  # `dot` takes 1.5 s
+    assert methods.methods_for([request_of(chain, count=40)], plainly=False) == ["dot"]
+    assert methods.methods_for([request_of(tangle, count=40)], plainly=False) == ["sugiyama"]  # `dot` takes 1.5 s
     assert lay_out(replace(request_of(tangle, count=40), method="dot")).method == "sugiyama"
     pairs = {(choose.randrange(500), choose.randrange(500)) for _ in range(1_500)}
     assert lay_out(request_of(sorted(pairs), count=500)).method == "layered"  # fast-sugiyama takes 10 s
+
+
+def test_a_much_smaller_drawing_in_plain_layers_is_preferred_unless_the_user_chose() -> None:
+    tree = [(node, 2 * node + bit) for node in range(15) for bit in (1, 2)]
+    steps = [(node, node + 1) for node in range(15, 30)]  # from leaf to leaf
+    request = request_of(sorted([*tree, *steps]), count=31)
+    plain, chosen = lay_out(request), lay_out(replace(request, method="sugiyama"))
+    assert (plain.method, chosen.method) == ("layered", "sugiyama")
+    widths = [max(x for x, _ in answer.positions.values()) for answer in (plain, chosen)]
+    assert 2 * widths[0] < widths[1]
 
 
 def test_many_small_parts_are_laid_out_by_a_method_that_takes_a_second_for_all_of_them() -> None:
