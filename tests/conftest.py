@@ -14,7 +14,7 @@ import pytest
 from environment import set_environment
 from leaks import Running, leaks
 
-pytest_plugins = ["pytester", "llama_server"]
+pytest_plugins = ["pytester", "cpu_times", "llama_server"]
 
 hypothesis.settings.register_profile("developer", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)

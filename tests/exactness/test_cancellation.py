@@ -10,7 +10,7 @@ import pytest
 from engine import CancelledError, CancelToken, EngineError, Matcher, compile_grammar
 from tests.exactness.cancellation import count_lines, most_lines, phases, small_vocabulary, wide_inputs
 
-SIZE = 500
+SIZE = 250
 INPUTS = wide_inputs(SIZE)
 SMALL_INPUTS = wide_inputs(150)
 LINES = 400_000

@@ -72,7 +72,7 @@ def is_inside(bounds, number: float) -> bool:
     return bool(bounds.low - 3e-6 <= number * (1 + 1e-4) + 1e-9 and number * (1 - 1e-4) <= bounds.high + 3e-6)
 
 
-@settings(max_examples=1_500)
+@settings(max_examples=300)
 @given(cases(), samplers, st.permutations(range(6)), st.booleans())
 def test_every_number_is_that_of_the_full_distribution_or_has_bounds_around_it(case, sampler, order, has_default_order):
     logits, listed, allowed = case
@@ -106,7 +106,7 @@ def has_ties(logits: np.ndarray) -> bool:
     return bool((np.diff(finite) < 1e-4).any())
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(cases(), samplers)
 def test_the_rows_of_the_table_are_those_of_the_full_distribution_as_far_as_they_are_known(case, sampler):
     logits, listed, allowed = case
@@ -124,7 +124,7 @@ def test_the_rows_of_the_table_are_those_of_the_full_distribution_as_far_as_they
             assert is_inside(row.masked_bounds, other.p_masked)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(cases())
 def test_the_effects_of_stages_are_those_of_the_full_distribution_or_unknown(case):
     logits, listed, allowed = case
@@ -271,7 +271,7 @@ def test_the_share_after_the_mask_is_unknown_where_the_mass_is():
     assert log_probabilities(np.zeros(4)).tolist() == pytest.approx([-np.log(4)] * 4)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(cases(), samplers, st.integers(0, 5))
 def test_with_the_mass_of_a_mask_the_numbers_and_the_draws_are_those_of_the_full_distribution(case, sampler, seed):
     logits, listed, allowed = case

@@ -45,7 +45,7 @@ def grammar(**rules: Node) -> Grammar:
     return Grammar(tuple(Rule(name, node) for name, node in rules.items()), "root")
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=75, suppress_health_check=[HealthCheck.too_slow])
 @given(grammars())
 def test_least_fixpoints_equal_their_twins(made: Grammar) -> None:
     assert productive_rules(made) == productive(made)
@@ -53,7 +53,7 @@ def test_least_fixpoints_equal_their_twins(made: Grammar) -> None:
     assert ("root" in nullable_rules(made)) == matches(made, "")
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(grammars())
 def test_what_blocks_a_rule_matches_nothing_either(made: Grammar) -> None:
     found = blockers(made)
@@ -65,7 +65,7 @@ def test_what_blocks_a_rule_matches_nothing_either(made: Grammar) -> None:
         assert not any(matches(made, text) for text in TEXTS)
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(grammars())
 def test_a_cycle_leads_from_rule_to_rule(made: Grammar) -> None:
     bodies = {rule.name: rule.node for rule in made.rules}

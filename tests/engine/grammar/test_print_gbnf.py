@@ -48,7 +48,7 @@ def body(node: Node) -> str:
     return print_gbnf(grammar(root=node)).removeprefix("root ::= ").removesuffix("\n")
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(grammars())
 def test_the_language_stays(made: Grammar) -> None:
     again = read(print_gbnf(made))

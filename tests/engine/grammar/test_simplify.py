@@ -32,7 +32,7 @@ def pattern(text: str) -> Node:
     return simplify(parse(SourceText(text), "python", Limits())[0])
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=75, suppress_health_check=[HealthCheck.too_slow])
 @given(nodes(looks=True))
 def test_the_language_stays(node: Node) -> None:
     simple = simplify(node)
@@ -40,7 +40,7 @@ def test_the_language_stays(node: Node) -> None:
         assert matches(simple, text) == matches(node, text), text
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=75, suppress_health_check=[HealthCheck.too_slow])
 @given(nodes(looks=True))
 def test_nothing_impossible_is_left_inside(node: Node) -> None:
     simple = simplify(node)

@@ -29,20 +29,17 @@ CASES = {
 }
 
 
-def prefixes(text):
-    """The places in a text at which masks are compared: the start, the end, and some between."""
-    return sorted({0, 1, len(text) // 2, len(text)})
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_masks_over_a_small_vocabulary(name, walk, small):
-    check(*CASES[name], small)
+    pattern, text = CASES[name]
+    check(pattern, text, small, sorted({0, 1, len(text) // 2, len(text)}))
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("vocabulary", ["tekken", "mistral_pieces"])
 def test_masks_over_a_real_vocabulary(name, vocabulary, kernels, request):
-    check(*CASES[name], request.getfixturevalue(vocabulary))
+    pattern, text = CASES[name]
+    check(pattern, text, request.getfixturevalue(vocabulary), (1, len(text)))
 
 
 def test_the_plain_walk_over_a_real_vocabulary(mistral_pieces):
@@ -56,9 +53,10 @@ def test_the_plain_walk_over_a_real_vocabulary(mistral_pieces):
         np.testing.assert_array_equal(plain.view(np.int32), brute_force(grammar, matcher))
 
 
-def check(pattern, text, vocabulary):
+def check(pattern, text, vocabulary, ends):
+    """Compare masks behind parts of a text, which end at some places."""
     grammar = compile_grammar("regex", pattern)
-    for end in prefixes(text):
+    for end in ends:
         matcher = Matcher(grammar, vocabulary)
         assert matcher.accept_bytes(text[:end])
         mask, expected = matcher.bitmask(), brute_force(grammar, matcher)

@@ -34,7 +34,7 @@ def test_this_engine_accepts_the_legal_part(output, accepted, is_complete):
     ],
 )
 def test_what_goes_wrong_is_an_answer_and_the_next_engine_is_asked(source, outcome, accepted):
-    double, ours = accepted_prefixes((DOUBLE, OURS), "regex", source, source[:3].encode(), limit_s=5)
+    double, ours = accepted_prefixes((DOUBLE, OURS), "regex", source, source[:3].encode(), limit_s=2)
     assert (double.outcome, double.accepted) == (outcome, accepted)
     assert bool(double.reason) is (accepted is None)
     assert (ours.engine, ours.accepted) == (OWN, 3)

@@ -60,7 +60,7 @@ def configurations(automaton) -> int:
     return len(seen)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(rules)
 def test_random_rules(alternatives):
     grammar, language = compile_grammar("gbnf", written(alternatives)), strings(alternatives)

@@ -19,7 +19,7 @@ from engine.grammar.simplify import simplify
 from engine.source import LimitExceededError, Limits
 
 TEXTS = ["".join(chars) for length in range(5) for chars in product(ALPHABET, repeat=length)]
-SLOW = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def automaton_of(node: Node) -> LazyAutomaton:

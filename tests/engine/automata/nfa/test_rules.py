@@ -29,7 +29,7 @@ def accepts(automaton: LazyAutomaton, text: str) -> bool:
     return automaton.accepts(automaton.run(automaton.start, text.encode()))
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(grammars())
 def test_every_short_text(grammar: Grammar) -> None:
     automaton = automaton_of(grammar)

@@ -57,7 +57,7 @@ def test_the_rules_match_what_the_grammar_does(name: str) -> None:
         assert (not places.reading) == (grammar.automaton.run(start, data) == 0), data
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(grammars())
 def test_random_grammars(grammar: Grammar) -> None:
     program = assemble(simplify_grammar(grammar), Limits())

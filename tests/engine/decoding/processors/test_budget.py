@@ -95,7 +95,7 @@ def test_a_mask_is_what_trying_every_way_says(notation, source, vocabulary):
 
 
 @given(grammar=grammars(), tokens=st.integers(0, 6), seed=st.integers(0, 99))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_random_grammars_too(grammar, tokens, seed):
     compiled = compile_grammar("gbnf", print_gbnf(grammar))
     complete = walk_beside(compiled, SMALL, tokens, seed)

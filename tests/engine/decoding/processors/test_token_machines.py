@@ -99,7 +99,7 @@ AS_REGEX = {"UPPER": "[A-Z]", "LOWER": "[a-z]", "LETTER": "[A-Za-z]", "SPACE": "
 
 
 @given(st.lists(ELEMENTS, max_size=5))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_pattern_is_the_token_automaton_of_its_regex(pattern):
     source = "".join(f"(?:{AS_REGEX.get(what, re.escape(what))}){_as_regex(count)}" for what, count in pattern)
     assert compile_pattern(CHARACTERS, pattern).is_same_machine(of_the_regex(source, CHARACTERS)), source
@@ -110,7 +110,7 @@ def _as_regex(count: str) -> str:
 
 
 @given(st.lists(ELEMENTS, min_size=1, max_size=3), st.text("AaBb:\n ", max_size=5))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_pattern_takes_what_pythons_own_regex_takes(pattern, text):
     source = "".join(f"(?:{AS_REGEX.get(what, re.escape(what))}){_as_regex(count)}" for what, count in pattern)
     guide = compile_pattern(CHARACTERS, pattern)

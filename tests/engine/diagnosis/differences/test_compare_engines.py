@@ -50,7 +50,7 @@ FORGETFUL, CLOSING, SPACELESS, ASCII, UNORDERED = (
 )
 DOUBLE_OF_RULES = Peer("nineless", "pytest", NineAdapter)
 DOUBLE = Peer("double", "pytest", DoubleAdapter)
-WALK = WalkOptions(steps=240)
+WALK = WalkOptions(steps=120)
 SCHEMA = {
     "type": "object",
     "properties": {"a": {"enum": ["x", "y"]}, "n": {"type": "integer", "minimum": 2, "maximum": 40}},
@@ -59,12 +59,14 @@ SCHEMA = {
 }
 
 
-def compared(first, second, source, *, notation="json_schema", walk=WALK, cancel=None, show=lambda _found: None):
+def compared(
+    first, second, source, *, notation="json_schema", walk=WALK, cancel=None, show=lambda _found: None, limit_s=5
+):
     text = source if isinstance(source, str) else json.dumps(source)
     cancel, options = cancel or CancelToken(), CompileOptions()
     with (
-        PeerEngine(first, BYTES, notation, options=options, limit_s=5, cancel=cancel) as one,
-        PeerEngine(second, BYTES, notation, options=options, limit_s=5, cancel=cancel) as other,
+        PeerEngine(first, BYTES, notation, options=options, limit_s=limit_s, cancel=cancel) as one,
+        PeerEngine(second, BYTES, notation, options=options, limit_s=limit_s, cancel=cancel) as other,
     ):
         return compare_engines((one, other), BYTES, RequestConstraint(notation, text), walk, cancel, show)
 
@@ -196,7 +198,7 @@ def test_a_difference_in_a_grammar_of_rules_names_the_rule():
 
 @pytest.mark.parametrize("source", ["refused", "hangs", "dies"])
 def test_a_refusal_is_a_verdict(source):
-    report = compared(OURS, DOUBLE, source, notation="regex")
+    report = compared(OURS, DOUBLE, source, notation="regex", limit_s=2)
     assert report.verdict is DiffVerdict.REFUSED
     (refusal,) = report.refusals
     assert (refusal.engine, refusal.pointer) == ("double", None)

@@ -203,16 +203,16 @@ class Run:
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["in step", "asynchronous"])
 @pytest.mark.parametrize("level", ["batch", "request"])
-def test_thousands_of_steps_of_a_batch_that_changes(loaded, packages, level, is_async):
+def test_many_steps_of_a_batch_that_changes(loaded, packages, level, is_async):
     classes = [module.GrammarLogitsProcessor for module in loaded.values()]
     if level == "request":
         classes = [load_by_name(f"turnstile_{name}.vllm_request:GrammarRequestLogitsProcessor") for name in loaded]
     run = Run(packages[1], [one(SimpleNamespace(), CPU, False) for one in classes], is_async=is_async)
-    for _ in range(2_000):
+    for _ in range(500):
         run.step()
-    assert min(run.seen.values()) > 50, run.seen
+    assert min(run.seen.values()) > 5, run.seen
     assert len(run.seen) == 8
-    assert run.seen["constrained"] > 5_000
+    assert run.seen["constrained"] > 1_000
 
 
 def test_a_release_without_the_second_runner(packages, monkeypatch):

@@ -161,13 +161,13 @@ class Run:
             request.read = len(request.ids) - 1
 
 
-def test_thousands_of_steps_of_slots(classes, packages):
+def test_many_steps_of_slots(classes, packages):
     run = Run(packages[1], classes)
-    for _ in range(2_000):
+    for _ in range(500):
         run.step()
     assert len(run.seen) == 6, run.seen
-    assert min(run.seen.values()) > 50, run.seen
-    assert run.seen["rows"] > 3_000
+    assert min(run.seen.values()) > 5, run.seen
+    assert run.seen["rows"] > 600
 
 
 def test_one_class_is_for_both_runners(classes):

@@ -77,7 +77,7 @@ def test_a_huge_number_is_compared_with_bounds_and_divisors_exactly():
     assert not is_multiple(fine, Fraction(1, 10**900))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_languages_with_and_without_huge_numbers(seed):
     rng = random.Random(seed)
     values = [

@@ -113,7 +113,7 @@ def test_every_short_spelling(language):
         assert accepts(language, text) == expected(language, text), text
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(languages, st.lists(spellings, min_size=1, max_size=20))
 def test_agrees_with_fractions(language, texts):
     for text in texts:
@@ -140,7 +140,7 @@ def completion(language, state):
     return None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(languages, st.lists(st.sampled_from(b"0123456789.e-"), max_size=8))
 def test_no_dead_end(language, bytes_):
     state = language.start
@@ -157,7 +157,7 @@ def test_no_dead_end(language, bytes_):
     assert expected(language, (text + rest).decode())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(languages)
 def test_the_witness_is_in_the_set(language):
     witness = language.witness()
@@ -168,7 +168,7 @@ def test_the_witness_is_in_the_set(language):
         assert accepts(language, witness)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(languages, st.integers(1, 8), st.lists(st.sampled_from(b"0123456789.e-"), max_size=14))
 def test_at_the_edge_of_the_reach_there_is_no_dead_end_and_no_wrong_accept(language, beyond, bytes_):
     positive, negative = language.digits.sides

@@ -15,7 +15,7 @@ from engine.source import LimitExceededError, Limits, Span
 from tests.engine.schema_automaton.string_formulas import TEXTS, build, formulas, holds, node_of
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(formulas)
 def test_a_formula_holds_what_its_conditions_say(formula):
     language = TextLanguage(build(Arena(), formula), Limits(), Escapes.ANY)
@@ -25,7 +25,7 @@ def test_a_formula_holds_what_its_conditions_say(formula):
         assert language.start is not None
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(formulas)
 def test_some_strings_are_some_of_them(formula):
     language = TextLanguage(build(Arena(), formula), Limits(), Escapes.ANY)
@@ -36,7 +36,7 @@ def test_some_strings_are_some_of_them(formula):
         assert all(map(language.holds, found))
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(formulas)
 def test_a_row_is_what_single_steps_come_to(formula):
     by_rows, by_steps = (TextLanguage(build(Arena(), formula), Limits(), Escapes.ANY).automaton for _ in range(2))
