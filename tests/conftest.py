@@ -7,11 +7,13 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import hypothesis
 import pytest
 from environment import set_environment
+from forked_workers import forking
 from leaks import Running, leaks
 
 pytest_plugins = ["pytester", "cpu_times", "llama_server"]
@@ -58,6 +60,19 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         with Path(file).open("a", encoding="utf-8") as lines:
             skipped = {report.nodeid for report in terminalreporter.stats.get("skipped", ())}
             lines.writelines(f"{test}\n" for test in sorted(skipped))
+
+
+@pytest.fixture(scope="session")
+def ready_worker() -> BaseContext | None:
+    """Makes copies of a worker process that has imported and loaded everything."""
+    return forking()
+
+
+@pytest.fixture
+def ready_peers(ready_worker: BaseContext | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes of engines that are compared are such copies, too."""
+    if ready_worker:
+        monkeypatch.setattr("engine.peers.bench.spawn_context", lambda: ready_worker)
 
 
 @pytest.fixture(autouse=True)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partialmethod
-from multiprocessing.context import BaseContext
 from typing import Any
 
 import pytest
 from event_loop import turns
-from forked_workers import forking
 from import_guard import ImportGuard
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
@@ -110,12 +108,6 @@ def no_qt_in_threads(import_guard: ImportGuard) -> Iterator[None]:
     import_guard.found.clear()
     yield
     assert import_guard.found == []
-
-
-@pytest.fixture(scope="session")
-def ready_worker() -> BaseContext | None:
-    """Makes copies of a worker process that has imported and loaded everything."""
-    return forking()
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from engine.peers.adapter import OWN
 from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
+pytestmark = pytest.mark.usefixtures("ready_peers")
+
 GRAMMAR = ("--notation", "regex", "--grammar", "[ab]+")
 
 

@@ -10,6 +10,8 @@ from engine.peers import PEERS
 from engine.peers.adapter import OWN, Peer
 from tests.engine.peers.schema_doubles import ChoosyAdapter, ForgetfulAdapter
 
+pytestmark = pytest.mark.usefixtures("ready_peers")
+
 SCHEMA = '{"type": "object", "properties": {"n": {"type": "integer", "maximum": 40}}, "required": ["n"]}'
 GRAMMAR = ("--notation", "json_schema", "--grammar", SCHEMA, "--steps", "200")
 

@@ -10,6 +10,8 @@ from engine.cli.main import main
 from engine.peers.adapter import Peer
 from tests.engine.peers.schema_doubles import ForgetfulAdapter
 
+pytestmark = pytest.mark.usefixtures("ready_peers")
+
 CHECK = "import pathlib, sys\nsys.exit('3000' not in pathlib.Path(sys.argv[1]).read_text('utf-8'))\n"
 GRAMMAR = 'root ::= "a" digits\ndigits ::= [0-9]{1,3000}\n'
 

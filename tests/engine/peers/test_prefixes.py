@@ -9,6 +9,7 @@ from engine.peers.report import CaseOutcome
 from engine.source import CancelledError, CancelToken
 from tests.engine.peers.peer_doubles import BrokenAdapter, DoubleAdapter
 
+pytestmark = pytest.mark.usefixtures("ready_peers")
 OURS = PEERS[OWN]
 DOUBLE = Peer("double", "pytest", DoubleAdapter)
 

@@ -22,6 +22,8 @@ from tests.engine.peers.schema_doubles import ChoosyAdapter, NineAdapter
 from tests.engine.servers.test_identity import LLAMA_SERVER
 from tests.support.server_double import DoubleReply, served
 
+pytestmark = pytest.mark.usefixtures("ready_peers")
+
 VOCABULARY = Vocabulary(token_bytes(), END_IDS, dict(enumerate(CONTROL)))
 TEXTS = GreedyTokenizer(VOCABULARY)
 

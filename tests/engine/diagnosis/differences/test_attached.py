@@ -7,6 +7,7 @@ from contextlib import closing
 from functools import partialmethod
 
 import numpy as np
+import pytest
 from error_keys import raises_key
 from llama_server import connect
 from tiny_gguf import END_IDS
@@ -30,6 +31,8 @@ from engine.servers.server_mask import MaskSketch, RunSketch
 from engine.source import CancelToken
 from tests.engine.servers.test_identity import OLLAMA
 from tests.support.server_double import served
+
+pytestmark = pytest.mark.usefixtures("ready_peers")
 
 DATE = json.dumps(
     {

@@ -37,6 +37,7 @@ from tests.engine.peers.schema_doubles import (
     WholeWordAdapter,
 )
 
+pytestmark = pytest.mark.usefixtures("ready_peers")
 OURS = PEERS[OWN]
 FORGETFUL, CLOSING, SPACELESS, ASCII, UNORDERED = (
     Peer(name, "pytest", adapter)

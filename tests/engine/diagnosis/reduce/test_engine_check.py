@@ -17,6 +17,7 @@ from engine.peers.bench import PeerProcess
 from tests.engine.peers.peer_doubles import DoubleAdapter
 from tests.engine.peers.schema_doubles import ForgetfulAdapter
 
+pytestmark = pytest.mark.usefixtures("ready_peers")
 FORGETFUL = Peer("forgetful", "pytest", ForgetfulAdapter)
 SCHEMA = {
     "type": "object",
