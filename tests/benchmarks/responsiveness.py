@@ -30,34 +30,37 @@ import first_window
 import psutil
 from desk import Desk, Paints, Stopwatch, Took, standstill
 from heavy_grammars import schema_of_properties
+from PySide6.QtCore import QMimeData
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from vocabulary_models import SIZES, decode_handler, tokenizer, why_not
 
 from app import theme
+from app.document import DocumentFile, GrammarPart, ModelPart
 from app.jobs import GarbageCollector
 from app.widgets.deferred_import import PLOTS, DeferredImport
 from engine.decoding.values import SamplerSettings
 
 SCHEMA = json.dumps(json.loads(schema_of_properties(5_000)), indent=1)[:-1].rstrip()  # its last brace is for the keys
-LARGE_SCHEMA = json.dumps(
-    {
-        "type": "object",
-        "properties": {f"key{number}": {"$ref": f"#/$defs/part{number % 960}"} for number in range(20)},
-        "required": ["key0"],
-        "additionalProperties": False,
-        "$defs": {
-            f"part{number}": {
-                "type": "object",
-                "description": "A part of a large schema, as generated ones have hundreds of.",
-                "properties": {"id": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}},
-                "required": ["id"],
-            }
-            for number in range(960)
-        },
-    },
-    indent=1,
-)
+
+
+def schema_of_parts(count: int) -> str:
+    """Return a schema with so many definitions, 300 characters each."""
+    parts = {
+        f"part{number}": {
+            "type": "object",
+            "description": "A part of a large schema, as generated ones have hundreds of.",
+            "properties": {"id": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}},
+            "required": ["id"],
+        }
+        for number in range(count)
+    }
+    keys = {f"key{number}": {"$ref": f"#/$defs/part{number % count}"} for number in range(20)}
+    whole = {"type": "object", "properties": keys, "required": ["key0"], "additionalProperties": False, "$defs": parts}
+    return json.dumps(whole, indent=1)
+
+
+LARGE_SCHEMA, MEGABYTE_SCHEMA = schema_of_parts(960), schema_of_parts(3_200)
 LARGE = "[ab]*a[ab]{10}"  # 2,048 states
 LARGE_UTF8 = "(?:[é-ü]|x)*[é-ü](?:[é-ü]|x){9}"  # 1,536 states, a third of them within characters
 STATES = {40: "[a-z]{38}", 300: "[a-z]{298}"}
@@ -192,6 +195,50 @@ def standstills(desk: Desk, model: str) -> Iterator[tuple[str, float]]:
         yield f"the theme becomes {name}", standstill(lambda: theme.apply(desk.app, name))  # noqa: B023 - run at once
 
 
+def opening(desk: Desk, model: str, text: str) -> float:
+    """How long a schema takes from the file to the paint with its findings and its map, milliseconds."""
+    desk.open("a", model)
+    compiling, seen = desk.session.compiling, set[str]()
+    heard = (
+        compiling.diagnosed.connect(lambda _findings, source: seen.add(source.text)),
+        compiling.schema_mapped.connect(lambda found, _revision: found is not None and seen.add("map")),
+    )
+    watch = Stopwatch()
+    desk.document.replace(DocumentFile(grammar=GrammarPart(text=text, notation="json_schema"), model=ModelPart(model)))
+    desk.until(lambda: {text, "map"} <= seen)
+    desk.window.repaint()
+    took = watch.took().wait
+    for signal, one in zip((compiling.diagnosed, compiling.schema_mapped), heard, strict=True):
+        signal.disconnect(one)
+    desk.until(lambda: compiling.last_good is not None and not any(group.pending for group in desk.session.worker_pool))
+    return took
+
+
+def large_standstills(desk: Desk, model: str, text: str) -> Iterator[tuple[str, float]]:
+    """The longest standstill of each command on a large schema, with its name."""
+    yield "opened", standstill(lambda: (opening(desk, model, text), desk.settle(300)))
+    edit, search = desk.window.panes.editor.edit, desk.window.panes.editor.find_replace
+    edit.setFocus()
+    for name in ("fold_all", "unfold_all"):
+        yield name, standstill(lambda: (desk.window.commands[f"edit.{name}"].trigger(), desk.settle(300)))  # noqa: B023 - run at once
+    search.open(True)
+    search.bar.field.setText("integer")
+    search.replacement.setText("number")
+    pasted = QMimeData()
+    pasted.setText(text)
+    acts = {
+        "replaced all": search.replace_all,
+        "undone": edit.undo,
+        "repeated": edit.redo,
+        "pasted over all": lambda: (search.bar.close_bar(), edit.selectAll(), edit.insertFromMimeData(pasted)),
+        "the paste undone": edit.undo,
+    }
+    for what, act in acts.items():
+        yield what, standstill(lambda: (act(), desk.settle(300)))  # noqa: B023 - run at once
+        desk.until(lambda: not any(group.pending for group in desk.session.worker_pool))
+        desk.settle(200)
+
+
 def growth(desk: Desk, model: str) -> Iterator[tuple[str, float, float]]:
     """How much window and workers hold more after many steps and many compiles, in megabytes, with its name."""
     desk.open("[ -~]*", model)
@@ -247,6 +294,12 @@ def measure(app: QApplication, model: str, runs: int, *, with_memory: bool) -> N
                 f"  {'standstill, schema of ' + size:<40} {longest:22.0f} ms   limit  50 {_mark(longest, 50)}",
                 flush=True,
             )
+        for size, text in (("300 KB", LARGE_SCHEMA), ("1 MB", MEGABYTE_SCHEMA)):
+            for name, longest in large_standstills(desk, model, text):
+                what = f"standstill, {size} {name}"
+                print(f"  {what:<40} {longest:22.0f} ms   limit  50 {_mark(longest, 50)}", flush=True)
+        took_ms = opening(desk, model, MEGABYTE_SCHEMA)
+        print(f"  {'1 MB to findings and map':<40} {took_ms:22.0f} ms   limit 2000 {_mark(took_ms, 2_000)}", flush=True)
         for states, limit in ((40, 250), (300, 500)):
             say(f"key to automaton, {states} states", key_to_drawing(desk, model, states, runs), limit)
         say("step to redraw", step_to_redraw(desk, model, 2 * runs), 16)

@@ -94,12 +94,28 @@ def test_no_edit_loses_a_hidden_line(pane: EditorPane, qtbot: QtBot) -> None:
     assert shown(pane) == list(range(9))
 
 
-def test_a_long_text_is_folded_and_painted(pane: EditorPane) -> None:
+def test_a_text_that_ends_in_a_line_feed_folds_below_its_outermost_bracket(pane: EditorPane) -> None:
+    pane.set_text(TEXT + "\n")
+    pane.fold_all()
+    assert shown(pane) == [0, 1, 5, 6, 7, 8, 9]
+
+
+def test_a_long_text_is_folded_and_painted_between_events(pane: EditorPane, qtbot: QtBot) -> None:
     part = '  "key": {\n    "type": "string",\n    "maxLength": 20\n  },\n'
-    pane.set_text("{\n" + part * 3_000 + "}")
+    pane.set_text("{\n" + part * 6_000 + "}")
+    pane.edit.moveCursor(pane.edit.textCursor().MoveOperation.End)
+    pane.edit.moveCursor(pane.edit.textCursor().MoveOperation.Up)
     pane.edit.folding.toggle(line(pane, 0))
+    assert line(pane, 23_990).isVisible()  # the rest follows
+    qtbot.waitUntil(lambda: not line(pane, 24_000).isVisible())
+    assert pane.edit.textCursor().blockNumber() == 0
     assert pane.edit.folding.mark_of(line(pane, 0))[0]
     pane.grab()
     pane.edit.gutter.repaint()
     assert pane.edit.firstVisibleBlock().blockNumber() == 0
-    assert pane.edit.document().findBlockByNumber(12_001).isVisible()
+    assert line(pane, 24_001).isVisible()
+    pane.unfold_all()
+    pane.edit.insertPlainText("x")  # what is still hidden stays so, and can be unfolded
+    assert line(pane, 1).isVisible()
+    pane.unfold_all()
+    qtbot.waitUntil(lambda: line(pane, 24_000).isVisible())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QTextCharFormat, QWheelEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -14,6 +14,7 @@ from app.panes.editor.pane import EditorPane
 from app.panes.editor.read_only_code import ReadOnlyCode
 from app.theme.roles import THEMES
 from engine.diagnosis.targets.findings import TargetDiagnostic, TargetFinding, as_diagnostics
+from engine.notations.editing import Edit
 from engine.source import Diagnostic, Severity, Span
 from engine.targets import Effect, EvidenceSource
 
@@ -104,6 +105,52 @@ def test_a_long_text_is_highlighted_where_it_is_visible(pane: EditorPane, qtbot:
     assert coloured(before)
     pane.set_text("[true]")
     assert coloured(0)
+
+
+def test_a_long_text_that_is_pasted_undone_and_repeated_is_highlighted_where_it_is_visible(pane: EditorPane) -> None:
+    def coloured(line: int) -> bool:
+        return bool(pane.edit.document().findBlockByNumber(line).layout().formats())
+
+    pane.set_notation("json_schema")
+    pane.set_text("[true]")
+    pasted = QMimeData()
+    pasted.setText("[\n" + '  {"const": "a word that makes it long"},\n' * 1_000 + "  {}\n]")
+    pane.edit.insertFromMimeData(pasted)
+    assert coloured(pane.edit.firstVisibleBlock().blockNumber() + 1)
+    assert not coloured(500)
+    pane.edit.undo()
+    assert coloured(0)
+    pane.edit.redo()
+    assert coloured(pane.edit.firstVisibleBlock().blockNumber() + 1)
+    assert not coloured(500)
+
+
+def test_a_line_within_a_string_has_its_colour_wherever_the_view_begins(pane: EditorPane) -> None:
+    def colours(line: int) -> set[str]:
+        found = pane.edit.document().findBlockByNumber(line).layout().formats()
+        return {run.format.foreground().color().name() for run in found}
+
+    pane.set_notation("gbnf")
+    pane.set_text('root ::= "a\n' + "b | c\n" * 200 + '" | d\n' + "e ::= f\n" * 200)
+    pane.edit.verticalScrollBar().setValue(150)
+    literal = theme.colour(theme.Role.SYNTAX_LITERAL).name()
+    assert colours(150) == {literal}
+    pane.edit.select(Span(9, 10))  # the quote
+    pane.edit.insertPlainText("'")
+    pane.edit.verticalScrollBar().setValue(150)
+    assert colours(150) != {literal}
+
+
+def test_a_search_knows_the_text_after_an_edit_at_once(pane: EditorPane) -> None:
+    pane.set_text("ab ab ab")
+    pane.find_replace.open(True)
+    pane.find_bar.field.setText("ab")
+    pane.edit.apply([Edit(Span(0, 0), "xx")])
+    pane.find_replace.replacement.setText("c")
+    pane.find_replace.replace_all()
+    assert pane.text() == "xxc c c"
+    pane.edit.undo()
+    assert pane.text() == "xxab ab ab"
 
 
 def test_ctrl_and_the_wheel_change_the_text_size(pane: EditorPane) -> None:
