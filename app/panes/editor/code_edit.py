@@ -144,7 +144,7 @@ class CodeEdit(QPlainTextEdit):
     def set_text(self, text: str, choice: object = None) -> None:
         """Replace the text and its notation; this is not an edit, and cannot be undone."""
         with self._without_signals():
-            self._follow_length(max(len(text), len(self._text)))
+            self._prepare_for(text)
             self.setPlainText(text)
         self._history.begin(choice)
 
@@ -430,8 +430,15 @@ class CodeEdit(QPlainTextEdit):
         if not self._is_silent:
             self.edited.emit(text)
 
+    def _prepare_for(self, text: str) -> None:
+        """Hide blanks and widen the gutter before a long text is inserted, so that it is laid out but once."""
+        self._follow_length(max(len(text), len(self._text)))
+        lines = text.count("\n") + 1
+        if lines > self.blockCount():
+            self.setViewportMargins(self.gutter.width_for(lines), 0, 0, 0)
+
     def _follow_length(self, length: int) -> None:
-        """Show blanks in a text that is not long; for a long one, before it is inserted: it is laid out but once."""
+        """Show blanks in a text that is not long."""
         if self._is_long == (length > LONG_TEXT):
             return
         self._is_long = length > LONG_TEXT
@@ -484,7 +491,7 @@ class CodeEdit(QPlainTextEdit):
         """Paste without secrets, and report if the whole text was replaced."""
         replaces_all, depth = self._selection_is_all, self._history.depth
         clean, removed = without_secrets(source)
-        self._follow_length(max(len(clean.text()), len(self._text)))
+        self._prepare_for(clean.text())
         with self._without_marks():
             super().insertFromMimeData(clean)
         if removed:
@@ -669,9 +676,13 @@ class Gutter(QWidget):
 
     def sizeHint(self) -> QSize:
         """Return the width of a sign and the highest number."""
-        digits = max(_LEAST_DIGITS, len(str(self._edit.blockCount())))
+        return QSize(self.width_for(self._edit.blockCount()), 0)
+
+    def width_for(self, lines: int) -> int:
+        """Return the width for a text with so many lines."""
+        digits = max(_LEAST_DIGITS, len(str(lines)))
         numbers = self._edit.fontMetrics().horizontalAdvance("9") * digits
-        return QSize(theme.SPACE_S + _SIGN + theme.SPACE_XS + numbers + theme.SPACE_S, 0)
+        return theme.SPACE_S + _SIGN + theme.SPACE_XS + numbers + theme.SPACE_S
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the numbers of the visible lines; that of the cursor's line is brighter."""

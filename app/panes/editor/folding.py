@@ -10,9 +10,8 @@ Rejected: folding by brackets. Finding the partner of a schema's first bracket t
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter, QTextBlock, QTextCursor
@@ -24,7 +23,7 @@ from app.delays import delayed
 from app.panes.editor.highlighter import next_visible
 from app.theme import Role
 
-_SLICE = 0.01  # seconds in which lines are hidden or shown before waiting events have their turn
+_SLICE = 1_000  # lines that are hidden or shown before waiting events have their turn: 10 ms
 
 
 def _indentation(block: QTextBlock) -> int:
@@ -156,13 +155,12 @@ class Folding(QObject):
     def _go_on(self) -> None:
         """Hide or show some lines, and the rest after the events that wait; an edit leaves the rest as it is."""
         self._timer.stop()
-        until = time.perf_counter() + _SLICE
-        for block in self._rest:
+        blocks = list(islice(self._rest, _SLICE))
+        for block in blocks:
             block.setVisible(self._shows)
             block.setLineCount(max(block.layout().lineCount(), 1) if self._shows else 0)
-            if time.perf_counter() > until:
-                self._timer.start()
-                break
+        if len(blocks) == _SLICE:
+            self._timer.start()
         layout = self._edit.document().documentLayout()
         if isinstance(layout, QPlainTextDocumentLayout):
             layout.requestUpdate()
