@@ -10,12 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from engine.cli.arguments import add_grammar, add_vocabulary, as_count
-from engine.cli.inputs import STDIN, compile_argument, load_vocabulary
-from engine.cli.output import ProgressLine, print_json, print_message, print_note
+from engine.cli.inputs import STDIN, compile_argument, load_vocabulary, read_json_file
+from engine.cli.output import MisuseError, ProgressLine, print_json, print_message, print_note
 from engine.compile import CompiledGrammar
 from engine.export import NumberSpelling
-from engine.export.target import Artifact, ExportJob, ExportOptions, Forecast, OptionName, Target
+from engine.export.target import Artifact, ExportJob, ExportOptions, Forecast, OptionName, ServerReport, Target
 from engine.export.targets import TARGETS, grouped_targets, target
 from engine.export.text.conversion import already_regex
 from engine.export.writing import check, export, fits, make, refusal
@@ -38,6 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--depth", type=as_count, metavar="N")
     parser.add_argument("--name", type=_name)
     add_vocabulary(parser, required=False)
+    parser.add_argument("--server-report", metavar="FILE")
     parser.add_argument("--output", metavar="PATH")
     parser.add_argument("--yes", action="store_true")
     parser.add_argument("--json", action="store_true")
@@ -121,11 +124,12 @@ def _export_job(
         "spelling": arguments.spelling and NumberSpelling(arguments.spelling),
         "depth": arguments.depth,
         "name": arguments.name,
+        "server_report": arguments.server_report and _server_report(arguments.server_report),
     }
     if not arguments.list:
         for name, value in given.items():
             if value is not None and name not in supported:
-                message = catalogue_text("cli.export.error.unused", option=name, target=arguments.to)
+                message = catalogue_text("cli.export.error.unused", option=name.replace("_", "-"), target=arguments.to)
                 arguments.parser.error(message)
     if "model" in supported and arguments.model:  # the server's name of the model; nothing is loaded
         given["model"] = arguments.model
@@ -142,6 +146,19 @@ def _export_job(
         on_forecast=lambda forecast: _warn_or_ask(arguments, forecast),
         on_made=lambda size: _say_size(arguments.output, size),
     )
+
+
+def _server_report(name: str) -> ServerReport:
+    """Return the report of a file.
+
+    Raises:
+        MisuseError: it is no report of a server.
+    """
+    form = catalogue_text("cli.export.fragment.server_report")
+    try:
+        return msgspec.convert(read_json_file(name, form), ServerReport)
+    except msgspec.ValidationError as error:
+        raise MisuseError("cli.file.not_of_form", name=name, form=form, reason=str(error)) from error
 
 
 def _say_size(path: str, size: int) -> None:

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal, Protocol
 
+import msgspec
+
 from engine.compile import CompiledGrammar
 from engine.export.schema.settings import NumberSpelling
 from engine.source import CancelToken, EngineError, InvariantError, LimitExceededError
@@ -142,6 +144,43 @@ class Forecast:
         )
 
 
+class ReportedKeyword(msgspec.Struct, frozen=True):
+    """What a check of a server found about a keyword or a rule; see `ServerReport`.
+
+    Attributes:
+        pointer: the place of the keyword in the schema; empty for a rule.
+        keyword: the name of the keyword or rule.
+        enforced: whether the server enforces it; None if unknown.
+        counterexample: a text that violates it, and that the server allows; None if there is none.
+        held: in how many tries the model kept it that breaks it when it is free.
+    """
+
+    pointer: str
+    keyword: str
+    enforced: bool | None
+    counterexample: str | None = None
+    held: int = 0
+
+
+class ServerReport(msgspec.Struct, frozen=True):
+    """A check of a server with a grammar: the part of the JSON of `turnstile probe --json` that an export shows.
+
+    Attributes:
+        kind: the kind of server.
+        version: its version; None if unknown.
+        sentence: the result.
+        keywords: the keywords or rules of the grammar.
+    """
+
+    kind: str
+    version: str | None
+    sentence: str
+    keywords: tuple[ReportedKeyword, ...]
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.kind, self.version)))
+
+
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
     """The options of an export; a target's `supported_options` names those that it supports.
@@ -151,12 +190,14 @@ class ExportOptions:
         depth: the number of levels at which recursion is cut, for targets without recursion; None if it may not be.
         name: the name of the grammar, for packages, rules and titles.
         model: the model name in requests; empty for a placeholder.
+        server_report: the check of a server with this grammar; None without one.
     """
 
     spelling: NumberSpelling = NumberSpelling.PLAIN
     depth: int | None = None
     name: str = "grammar"
     model: str = ""
+    server_report: ServerReport | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -299,5 +340,5 @@ def named_limit(name: str, limit: int) -> Iterator[None]:
         raise LimitExceededError(error.what, given=error.given, limit=limit, name=name) from error
 
 
-OptionName = Literal["spelling", "depth", "name", "model"]
+OptionName = Literal["spelling", "depth", "name", "model", "server_report"]
 """The options of a target, by the names of `ExportOptions`."""

@@ -19,7 +19,15 @@ import msgspec
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.export.checks import CompiledRecogniser, check_text, refused_as_mismatch, walk_side_by_side
 from engine.export.provenance import comment, indented_provenance, provenance_lines, shown
-from engine.export.target import Artifact, Check, ExportJob, MismatchError, OptionName
+from engine.export.target import (
+    Artifact,
+    Check,
+    ExportJob,
+    MismatchError,
+    NotExportableError,
+    OptionName,
+    ReportedKeyword,
+)
 from engine.export.target_bases import RulesTarget
 from engine.export.targets.ebnf import TARGET as EBNF
 from engine.export.targets.ebnf import ebnf
@@ -64,7 +72,7 @@ class RequestsTarget(RulesTarget):
 
     def supported_options(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
         """Return the supported options; see `Target`."""
-        return super().supported_options(compiled) | {"name", "model"}
+        return super().supported_options(compiled) | {"name", "model", "server_report"}
 
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""
@@ -223,8 +231,54 @@ def _readme(job: ExportJob, notes: tuple[str, ...], bodies: Container[str]) -> s
         for name, (about, _, _) in _SERVERS.items():
             differences = schema_notes(name, schema) or ("Nothing in this schema is known to be read otherwise.",)
             lines += [f"**{about}** (`{name}.schema.json`)", "", *[f"- {one}" for one in differences], ""]
+    lines += _report_section(job)
     source = indented_provenance(job, *TARGET.supported_options(job.compiled))
     return "\n".join([*lines, "", "## Where this comes from", "", source, ""])
+
+
+# ---------------------------------------------------------------------- what a server was seen to do
+
+
+def _report_section(job: ExportJob) -> list[str]:
+    """Return a section about a check of a server with this grammar; empty without one.
+
+    Raises:
+        NotExportableError: the check was made with another grammar.
+    """
+    report = job.options.server_report
+    if report is None:
+        return []
+    schema = json.loads(job.compiled.source.text) if job.compiled.describes_json else None
+    for one in report.keywords:
+        if one.pointer and not _has(schema, one.pointer):
+            raise NotExportableError("errors.export.requests.other_report", pointer=one.pointer)
+    found = [f"- {shown(one.pointer or one.keyword or 'the regex')}: {_reported(one)}" for one in report.keywords]
+    none = [] if found else ["It was not asked about parts of this grammar."]
+    return ["", f"## What {report} does, by `turnstile probe`", "", shown(report.sentence), "", *found, *none]
+
+
+def _has(schema: Any, pointer: str) -> bool:
+    """Return whether a JSON Pointer leads to a value."""
+    for step in pointer.removeprefix("#").split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(schema, list) and name.isdecimal() and int(name) < len(schema):
+            schema = schema[int(name)]
+        elif isinstance(schema, dict) and name in schema:
+            schema = schema[name]
+        else:
+            return False
+    return True
+
+
+def _reported(one: ReportedKeyword) -> str:
+    """Return what a check found about a keyword or rule."""
+    if one.held:
+        return f"the model kept it in {one.held} tries; whether a mask enforces it is not known."
+    if one.enforced is None:
+        return "not known."
+    if one.enforced:
+        return "enforced; its mask excludes the texts that were tried."
+    return f"not enforced; it allows `{shown(one.counterexample)}`." if one.counterexample else "not enforced."
 
 
 # ---------------------------------------------------------------------- treatment of schemas

@@ -209,7 +209,7 @@ def test_every_target_is_whole():
         assert one.about.endswith(".")
         assert isinstance(one.group, TargetGroup)
         assert one.is_folder == (one.suffix == "")
-        assert one.supported_options(compiled) <= {"spelling", "depth", "name", "model"}
+        assert one.supported_options(compiled) <= {"spelling", "depth", "name", "model", "server_report"}
     with raises_key(ExportError, "errors.export.targets.unknown", name="'yaml'"):
         targets.target("yaml")
 

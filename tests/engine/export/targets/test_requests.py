@@ -7,9 +7,10 @@ import json
 import re
 
 import pytest
+from error_keys import raises_key
 from exports import GRAMMARS, job_of
 
-from engine.export.target import Artifact, MismatchError
+from engine.export.target import Artifact, MismatchError, NotExportableError, ReportedKeyword, ServerReport
 from engine.export.targets import target
 from engine.export.targets.requests import schema_notes
 from engine.export.writing import make
@@ -201,3 +202,28 @@ def test_what_vllm_makes_of_a_schema(schema, notes):
 )
 def test_what_sglang_makes_of_a_schema(schema, notes):
     assert schema_notes("sglang", schema) == notes
+
+
+def reported(*keywords):
+    return ServerReport("llama-server", "b11549", "A mask is on.", keywords)
+
+
+def test_the_readme_tells_what_a_server_was_seen_to_do():
+    found = (
+        ReportedKeyword("/properties/a/maxItems", "maxItems", enforced=False, counterexample='{"a": [1, 1]}'),
+        ReportedKeyword("/properties/a", "items", enforced=True),
+        ReportedKeyword("", "not", enforced=None),
+    )
+    job = job_of(("json_schema", '{"properties": {"a": {"maxItems": 1, "items": {}}}}'), server_report=reported(*found))
+    readme = dict(make("requests", job).files)["README.md"].decode()
+    section = readme.partition("## What llama-server b11549 does")[2].partition("##")[0]
+    assert "A mask is on." in section
+    assert '- /properties/a/maxItems: not enforced; it allows `{"a": [1, 1]}`.' in section
+    assert "- /properties/a: enforced" in section
+    assert "- not: not known." in section
+
+
+def test_the_report_of_another_schema_is_refused():
+    job = job_of("person", server_report=reported(ReportedKeyword("/properties/no~1one", "type", enforced=True)))
+    with raises_key(NotExportableError, "errors.export.requests.other_report", pointer="/properties/no~1one"):
+        make("requests", job)
