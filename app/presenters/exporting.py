@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from app.catalogue import ui_text
 from app.commands import command
 from app.session import Notification, Session
 from app.workers.requests.decode import ShareAnswer
+from app.workers.requests.export import ExportOptionsMessage
 
 if TYPE_CHECKING:
     from app.dialogs.export_dialog import ExportDialog
@@ -113,7 +115,7 @@ class Exporting(QObject):
         dialog.wanted.connect(
             lambda target, path, options, number, needs_model: (
                 decoding.queries if needs_model and decoding.view.model is not None else compiling
-            ).export(target, path, options, number)
+            ).export(target, path, self._with_report(options), number)
         )
         for exports in (compiling, decoding.queries):
             dialog.cancelled.connect(exports.cancel_export)
@@ -128,3 +130,8 @@ class Exporting(QObject):
         dialog.open()
         dialog.begin()
         return dialog
+
+    def _with_report(self, options: ExportOptionsMessage) -> ExportOptionsMessage:
+        """Add what the last check of a server found about this grammar; a target without requests ignores it."""
+        report = self._session.engines.server_report_about(self._session.compiling.request())
+        return replace(options, server_report=report)

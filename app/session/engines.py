@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -10,6 +11,7 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 from app.catalogue import ui_text
 from app.jobs import JobGroup, Loss, PendingAnswer
 from app.workers.protocol import Failed, Progress, WorkerRequest
+from app.workers.requests.compile import CompileRequest
 from app.workers.requests.engines import (
     CompareEngines,
     CompareMasks,
@@ -59,6 +61,8 @@ class Engines(QObject):
         super().__init__(parent)
         self._group = group
         group.failed.connect(lambda _request, failed: self.failed.emit(failed))
+        self._last_check: tuple[CompileRequest | None, str] = None, ""
+        self.server_checked.connect(self._keep_check)
 
     def compare(self, request: CompareEngines) -> None:
         """Request what engines accept of an output; replaces an older request."""
@@ -109,6 +113,16 @@ class Engines(QObject):
     def cancel_server_check(self) -> None:
         """Cancel the check of a server."""
         self._cancel(CheckServer)
+
+    def server_report_about(self, compiled: CompileRequest) -> str:
+        """Return what the last complete check of a server found about this grammar, as JSON; empty if there is none."""
+        checked, report = self._last_check
+        is_same = checked is not None and (checked.notation, checked.text) == (compiled.notation, compiled.text)
+        return report if is_same else ""
+
+    def _keep_check(self, answer: CheckedServer) -> None:
+        if answer.report is not None and answer.report.is_complete:
+            self._last_check = answer.request.compiled, json.dumps(answer.report.as_data())
 
     def identify_server(self, request: IdentifyServer) -> None:
         """Request what a server says of itself; replaces an older request."""

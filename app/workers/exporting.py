@@ -13,6 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from app.catalogue import ui_text
 from app.workers.protocol import sentence
 from app.workers.requests.export import (
@@ -26,7 +28,7 @@ from app.workers.requests.export import (
 )
 from engine.export import close_objects, open_objects
 from engine.export.schema.settings import NumberSpelling
-from engine.export.target import ExportJob, ExportOptions, MismatchError, TargetGroup
+from engine.export.target import ExportJob, ExportOptions, MismatchError, ServerReport, TargetGroup
 from engine.export.writing import export as write
 from engine.export.writing import fits, make, preview_picture
 from engine.source import CancelledError, CancelToken, EngineError, GrammarError
@@ -104,7 +106,8 @@ def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: Cancel
 def _job(
     compiled: CompiledGrammar, vocabulary: Vocabulary | None, message: ExportOptionsMessage, cancel: CancelToken
 ) -> ExportJob:
-    options = ExportOptions(NumberSpelling(message.spelling), message.depth, message.name, message.model)
+    report = msgspec.json.decode(message.server_report, type=ServerReport) if message.server_report else None
+    options = ExportOptions(NumberSpelling(message.spelling), message.depth, message.name, message.model, report)
     return ExportJob(compiled, vocabulary, options, cancel)
 
 

@@ -13,12 +13,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExportOptionsMessage:
-    """The options of an export, with the names of `engine.export.ExportOptions`."""
+    """The options of an export, with the names of `engine.export.ExportOptions`.
+
+    Attributes:
+        server_report: what a check of a server found about the grammar, as JSON; empty without one.
+    """
 
     spelling: str = "plain"
     depth: int | None = None
     name: str = "grammar"
     model: str = ""
+    server_report: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,27 @@ def test_a_dropped_keyword_is_found_and_its_counterexample_opened_and_kept(desk,
         assert output.text.toPlainText() == row.text
 
 
+def test_request_bodies_come_with_what_was_found_until_the_grammar_changes(desk):
+    def readme():
+        dialog = desk.window.exporting.open()
+        desk.wait(lambda: not dialog.is_waiting)
+        dialog.targets.choose("requests")
+        desk.wait(lambda: not dialog.is_waiting and bool(dialog.preview.text.toPlainText()))
+        text = dialog.preview.text.toPlainText()
+        dialog.close()
+        return text
+
+    with served(ChatDouble(weakened=without_multiple)) as server:
+        dialog = opened(desk, server.address)
+        checked(desk, dialog)
+        dialog.close()
+    assert "- /properties/n/multipleOf: not enforced" in readme()
+    changed = GrammarPart("json_schema", SCHEMA.replace("3", "4"))
+    desk.document.replace(DocumentFile(grammar=changed, model=ModelPart("letters")))
+    desk.wait(lambda: desk.document.content.grammar == changed)
+    assert "multipleOf: not enforced" not in readme()
+
+
 def test_a_row_without_a_counterexample_has_nothing_to_open(desk):
     with served(ChatDouble("openai")) as server:
         dialog = opened(desk, server.address)
