@@ -205,7 +205,7 @@ def test_what_sglang_makes_of_a_schema(schema, notes):
 
 
 def reported(*keywords):
-    return ServerReport("llama-server", "b11549", "A mask is on.", keywords)
+    return ServerReport("llama-server", "b11549", "The check said this.", keywords)
 
 
 def test_the_readme_tells_what_a_server_was_seen_to_do():
@@ -217,7 +217,7 @@ def test_the_readme_tells_what_a_server_was_seen_to_do():
     job = job_of(("json_schema", '{"properties": {"a": {"maxItems": 1, "items": {}}}}'), server_report=reported(*found))
     readme = dict(make("requests", job).files)["README.md"].decode()
     section = readme.partition("## What llama-server b11549 does")[2].partition("##")[0]
-    assert "A mask is on." in section
+    assert "The check said this." in section
     assert '- /properties/a/maxItems: not enforced; it allows `{"a": [1, 1]}`.' in section
     assert "- /properties/a: enforced" in section
     assert "- not: not known." in section
