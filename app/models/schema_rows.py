@@ -21,6 +21,8 @@ from engine.notations.schema_map import NO_ROW, SchemaMap
 _COLUMNS = ("name", "type", "constraints", "states")
 NAME, TYPE, CONSTRAINTS, STATES = range(len(_COLUMNS))
 
+_LEAST_SHARE = 0.01  # of the states of the whole schema
+
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 _TOP = -1  # the parent of the outermost nodes
@@ -74,13 +76,21 @@ class SchemaRowsModel(QAbstractItemModel):
             self._changed()
         return True
 
-    def set_live(self, rows: Iterable[int]) -> bool:
-        """Mark the rows that the match is in; return whether others were marked."""
+    def set_live(self, rows: Iterable[int], around: frozenset[int] = frozenset()) -> bool:
+        """Mark the rows that the match is in; return whether others were marked.
+
+        Args:
+            rows: the rows that the next token belongs to.
+            around: those of the objects and arrays that are open, through references.
+        """
         live = frozenset(rows)
-        if live == self._live or self.map is None:
+        if self.map is None:
             return False
         paths = [self.map.path(row) for row in live]
-        self._live, self._around = live, frozenset(row for path in paths for row in path[:-1])
+        outer = frozenset(row for path in paths for row in path[:-1]) | (around if live else frozenset())
+        if (live, outer) == (self._live, self._around):
+            return False
+        self._live, self._around = live, outer
         self._changed()
         return True
 
@@ -197,12 +207,19 @@ class SchemaRowsModel(QAbstractItemModel):
         if column == CONSTRAINTS:
             return self.map.constraints[row]
         if column == STATES:
-            return f"{self.map.states[row]:,}" if self.map.states[row] else ""
+            return self._cost(row)
         is_found = self._is_filtered and self._nodes[index.internalId()].parent == _TOP
         names = [self.map.names[one] for one in self.map.path(row)[1:]] if is_found else []
         name = " ‹ ".join(reversed(names)) or self.map.names[row]
         mark = "● " if row in self._live else "○ " if row in self._around else ""
         return f"{mark}{name}{' *' if self.map.required[row] else ''}"
+
+    def _cost(self, row: int) -> str:
+        """Return the states of a row, and their share of all where that is worth reading; empty for a group."""
+        assert self.map is not None
+        states, total = self.map.states[row], self.map.states[0]
+        share = f" · {states / total:.0%}" if row and total and states / total >= _LEAST_SHARE else ""
+        return f"{states:,}{share}" if states else ""
 
     def _spoken(self, row: int) -> str:
         """Return the name of a row with the meaning of its signs."""

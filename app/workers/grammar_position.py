@@ -23,6 +23,7 @@ from engine.compile import compile_grammar
 from engine.notations.json_schema.json_tree import pointers, read_json
 from engine.source import CancelToken, GrammarError, LimitExceededError, SourceText, Span
 from engine.source.json_pointer import escape_step
+from engine.source.json_scanner import JsonPath, JsonScanner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +55,7 @@ class PositionReader:
         self._tracker: RuleTracker | None = None
         self._reached = b"", grammar.automaton.start  # the last output, and its configuration
         self._last: GrammarPosition | None = None  # what was returned last
+        self._scanned, self._scanner = b"", JsonScanner()  # of a schema the last output
 
     def drawable_automaton(self, cancel: CancelToken) -> tuple[ByteDfa, str]:
         """Return the complete automaton, or its beginning and, in a few words, why it is not complete."""
@@ -94,8 +96,19 @@ class PositionReader:
         dfa = self.neighbourhood(output) if draws_part else None
         fold = None if dfa is None else fold_characters(dfa)
         merged = None if dfa is None else merge(dfa, fold)
-        self._last = GrammarPosition(output, stacks, more, rule_positions, dfa, fold, merged)
+        self._last = GrammarPosition(output, stacks, more, rule_positions, dfa, fold, merged, self._path(output))
         return self._last
+
+    def _path(self, output: bytes) -> JsonPath:
+        """Return the open objects and arrays of an output of a schema."""
+        if not self.grammar.describes_json:
+            return ()
+        if not output.startswith(self._scanned):
+            self._scanned, self._scanner = b"", JsonScanner()
+        for byte in output[len(self._scanned) :]:
+            self._scanner.take(byte)
+        self._scanned = output
+        return self._scanner.ahead
 
     def _configuration(self, output: bytes) -> int:
         """Return the configuration after an output."""

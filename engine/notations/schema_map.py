@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from engine.source import Span
+from engine.source.json_pointer import escape_step
 
 NO_ROW = -1
+_APPLICATORS = frozenset(("allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,6 +97,34 @@ class SchemaMap:
         while row and self.ends[row] < offset:
             row = self.parents[row]
         return row
+
+    def along(self, path: Iterable[str | int]) -> tuple[frozenset[int], ...]:
+        """Return the rows of each value around a position of an output, through references and branches.
+
+        Args:
+            path: the properties and the indices of items that lead from the whole value to the position.
+
+        Returns:
+            one set for the whole value and one for each step; an empty one where no row is known.
+        """
+        found, here = [frozenset((0,))], {0}
+        for step in path:
+            first, others = {f"prefixItems/{step}", f"items/{step}"}, {"items", "additionalItems"}
+            if isinstance(step, str):
+                first, others = {f"properties/{escape_step(step)}"}, {"additionalProperties"}
+            steps: dict[str, set[int]] = {}
+            todo, seen = list(here), set(here)
+            while todo:
+                for child in self.unfolded(todo.pop()):
+                    steps.setdefault(self.steps[child], set()).add(child)
+                    if self.steps[child].partition("/")[0] in _APPLICATORS and child not in seen:
+                        seen.add(child)
+                        todo.append(child)
+            here = {row for one in first for row in steps.get(one, ())} or {
+                row for one in others for row in steps.get(one, ())
+            }
+            found.append(frozenset(here))
+        return tuple(found)
 
     def find(self, text: str) -> list[int]:
         """Return the rows that contain all words of a text in name, pointer, type or constraints, ignoring case."""

@@ -153,6 +153,7 @@ class AutomatonPane(QWidget):
         self._map_is_offered = False
         self._schema_map: SchemaMap | None = None
         self._live_spans: tuple[Span, ...] = ()
+        self._live_position: GrammarPosition | None = None
         self._view_is_chosen = False  # the user chose between map, graph and table
         self._is_another = False  # whether the next automaton belongs to another grammar
         self._is_fresh = False  # whether the next drawing belongs to another grammar
@@ -355,7 +356,7 @@ class AutomatonPane(QWidget):
     def show_schema_map(self, found: SchemaMap | None) -> None:
         """Offer the map of the schema; it is shown at first if its drawing would be too large."""
         self._schema_map = found
-        self._live_spans = ()
+        self._live_spans, self._live_position = (), None
         self.header.offer_schema_map(offered=found is not None)
         if not self._view_is_chosen and found is not None and len(found) > _MANY_RULES:
             self.header.schema_map_button.setChecked(True)
@@ -363,15 +364,16 @@ class AutomatonPane(QWidget):
             self.header.graph_button.setChecked(True)
         self._show_page()
 
-    def show_live_spans(self, spans: tuple[Span, ...]) -> None:
+    def show_live_spans(self, spans: tuple[Span, ...], position: GrammarPosition | None = None) -> None:
         """Mark the rows of the map that the match is in.
 
         Args:
             spans: of the text of the map.
+            position: the match; None while it is not known.
         """
-        self._live_spans = spans
+        self._live_spans, self._live_position = spans, position
         if (page := self.schema_page.built) is not None:
-            page.set_live(spans)
+            page.set_live(spans, position)
 
     def _make_schema_page(self) -> SchemaMapPage:
         page = SchemaMapPage()
@@ -888,7 +890,7 @@ class AutomatonPane(QWidget):
         page = self.schema_page.get()
         if page.model.map is not found:
             page.show_map(found)
-        page.set_live(self._live_spans)
+        page.set_live(self._live_spans, self._live_position)
         return page
 
     def _focus_page(self) -> None:

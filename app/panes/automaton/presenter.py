@@ -200,7 +200,7 @@ class AutomatonPresenter(PanePresenter):
     def _show_live(self, states: frozenset[int], spans: tuple[Span, ...]) -> None:
         drawn, shown = self.session.compiling.last_good, self.session.decoding.view
         is_mapped = drawn is not None and drawn.request.revision == self._mapped_revision
-        self.view.show_live_spans(spans if is_mapped else ())
+        self.view.show_live_spans(spans if is_mapped else (), shown.grammar_position if is_mapped else None)
         self._request_nfa_states()
         output = shown.grammar_prefix
         if shown.position is not None and output is None:

@@ -19,12 +19,14 @@ from app.widgets.elided_label import ElidedLabel
 from app.widgets.find_bar import FindBar
 from app.widgets.keyboard import delegate_focus
 from app.widgets.linked_tree import LinkedTree
+from app.workers.requests.grammar_position import GrammarPosition
 from engine.notations.schema_map import NO_ROW, SchemaMap
 from engine.source import Span
+from engine.source.json_scanner import JsonPath
 
 _EXPANDED_AT_FIRST = 24
 _MOST_KEPT = 400  # expanded rows that stay expanded when an edit changes the rows
-_SAMPLES = {TYPE: "string | null", STATES: "100,000 "}
+_SAMPLES = {TYPE: "string | null", STATES: "100,000 · 99% "}
 
 
 class SchemaMapPage(QWidget):
@@ -57,6 +59,12 @@ class SchemaMapPage(QWidget):
         self.follow_button.setChecked(True)
         self.where = ElidedLabel(fills=True)
         self._opened: list[int] = []  # rows, by following, the outermost first
+        self._position: GrammarPosition | None = None
+        self._path: tuple[JsonPath, SchemaMap | None, tuple[frozenset[int], ...]] = (
+            (),
+            None,
+            (),
+        )  # its rows in the map
         self._is_answering = False  # a row is selected because of the text, not by the user
         self._lay_out()
         self.tree.setModel(self.model)
@@ -155,11 +163,23 @@ class SchemaMapPage(QWidget):
             self.tree.expand(index)
             pending += [self.model.index(inner, NAME, index) for inner in range(self.model.rowCount(index))]
 
-    def set_live(self, spans: tuple[Span, ...]) -> None:
-        """Mark the rows that the match is in, and follow it."""
-        found = self.model.map
-        if found is not None and self.model.set_live(found.at(span.start) for span in spans):
-            self._show_where()
+    def set_live(self, spans: tuple[Span, ...], position: GrammarPosition | None = None) -> None:
+        """Mark the rows that the match is in and those of the objects and arrays around it, and follow it.
+
+        Args:
+            spans: what the grammar reads next, in the text of the map.
+            position: the match; None while it is not known.
+        """
+        found, path = self.model.map, () if position is None else position.path
+        self._position = position
+        if found is None:
+            return
+        if path != self._path[0] or found is not self._path[1]:
+            self._path = path, found, found.along(path)
+        rows = {found.at(span.start) for span in spans} or (self._path[2][-1] if path else frozenset())
+        is_changed = self.model.set_live(rows, frozenset().union(*self._path[2]) - rows)
+        self._show_where()
+        if is_changed:
             self._follow()
 
     def select_at(self, offset: int) -> None:
@@ -186,7 +206,22 @@ class SchemaMapPage(QWidget):
         more = len(live) - 1
         text = ui_text("automaton.schema_map.where", names=names)
         others = f" {ui_text('common.fragment.and_more', count=more)}" if more else ""
-        self.where.set_text(text + others)
+        self.where.set_text(text + others + self._open_text())
+
+    def _open_text(self) -> str:
+        """Return what is open in the output, and how many stacks there are; empty if nothing is."""
+        position = self._position
+        if position is None:
+            return ""
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in position.path)
+        parts = (
+            [ui_text("automaton.schema_map.fragment.open", path="".join(steps).removeprefix("."))]
+            if position.path
+            else []
+        )
+        count = len(position.stacks) + position.more
+        parts += [ui_text("automaton.schema_map.fragment.stacks", count=count)] if count > 1 else []
+        return "".join(f"  ·  {part}" for part in parts)
 
     def _follow(self) -> None:
         """Show the first row that the match is in, unless one is shown; fold what was opened for an earlier one."""

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_positions import RulePositions
     from engine.source import Span
+    from engine.source.json_scanner import JsonPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class GrammarPosition:
         dfa: the part of the automaton around the live state, which is its start; None if the complete one is drawn.
         fold: that part over characters; None if it does not differ.
         merged: that part with counters as nodes and forced runs as edges; None if there are neither.
+        path: the open objects and arrays of a JSON text, each as the property or the index in it, outermost first.
     """
 
     output: bytes
@@ -64,3 +66,4 @@ class GrammarPosition:
     dfa: ByteDfa | None = None
     fold: FoldedAutomaton | None = None
     merged: FoldedAutomaton | None = None
+    path: JsonPath = ()

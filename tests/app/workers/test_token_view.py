@@ -26,7 +26,7 @@ def test_tokens_are_told_where_the_session_stands_with_the_models_mass() -> None
     ask(handler, Take(LETTERS.index(b"a")))
     answer = ask(handler, TokensRequest(3, None))
     assert answer.total == 6  # a, b, c, ab, ! and the end
-    assert {(group.example, group.count) for group in answer.groups} == {(b"a", 4), (b"!", 1)}
+    assert {(group.examples[0], group.count) for group in answer.groups} == {(b"a", 4), (b"!", 1)}
     letters = next(group for group in answer.groups if group.count == 4)
     assert letters.mass is not None
     assert abs(letters.mass - 4 / len(LETTERS)) < 1e-6

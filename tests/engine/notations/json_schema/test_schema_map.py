@@ -112,3 +112,27 @@ def test_the_map_of_a_refused_schema_is_whole_and_that_of_no_json_is_none() -> N
 def test_the_map_survives_the_way_to_another_process(mapped: SchemaMap) -> None:
     copy = pickle.loads(pickle.dumps(mapped))
     assert (copy.names, copy.starts, copy.states) == (mapped.names, mapped.starts, mapped.states)
+
+
+def test_the_rows_along_a_path_of_an_output_pass_references_and_branches() -> None:
+    text = json.dumps(
+        {
+            "properties": {
+                "who": {"$ref": "#/$defs/person"},
+                "rows": {"items": {"anyOf": [{"properties": {"x": {"type": "integer"}}}, {"type": "null"}]}},
+            },
+            "additionalProperties": {"type": "integer"},
+            "$defs": {"person": {"properties": {"child": {"$ref": "#/$defs/person"}}}},
+        }
+    )
+    found = NOTATIONS["json_schema"].schema_map(text, CompileOptions())
+    assert found is not None
+    pointers = [
+        sorted(map(found.pointer, frozenset().union(*found.along(path))))
+        for path in (("who", "child", "child"), ("rows", 3, "x"), ("other",))
+    ]
+    assert pointers == [
+        ["#", "#/$defs/person/properties/child", "#/properties/who"],
+        ["#", "#/properties/rows", "#/properties/rows/items", "#/properties/rows/items/anyOf/0/properties/x"],
+        ["#", "#/additionalProperties"],
+    ]
