@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from app.graph.layout.types import EdgeKey
@@ -187,26 +188,30 @@ def _with_copy(chart: Chart, key: EdgeKey, called: Chart, number: int, name: str
         calls[key] = others
     if kept := tuple(text for text in chart.words.get(key, ()) if text != call_label(name)):
         words[key] = kept
-    ends = [state.id for state in called.dfa.states if state.accepting]
-    links = [(key[0], by + (called.dfa.start or 0)), *((by + end, key[1]) for end in ends)]
-    words |= {(a + by, b + by): texts for (a, b), texts in called.words.items()} | dict.fromkeys(links, (EPSILON,))
+    node_of = called.fold.node_of if called.fold is not None else {}
+    start, ends = called.dfa.start or 0, [state.id for state in called.dfa.states if state.accepting]
+    links = [(key[0], by + start), *((by + end, key[1]) for end in ends)]
+    nodes = [(key[0], by + node_of.get(start, start)), *((by + node_of.get(end, end), key[1]) for end in ends)]
+    words |= {(a + by, b + by): texts for (a, b), texts in called.words.items()}
+    words |= dict.fromkeys((*links, *nodes), (EPSILON,))
     calls |= {(a + by, b + by): numbers for (a, b), numbers in called.calls.items()}
 
     def joined(
-        own: tuple[DfaEdge, ...], more: tuple[DfaEdge, ...], characters: Collection[EdgeKey]
+        own: tuple[DfaEdge, ...], more: tuple[DfaEdge, ...], characters: Collection[EdgeKey], ends: Sequence[EdgeKey]
     ) -> tuple[DfaEdge, ...]:
         stay = (
             edge
             for edge in own
             if (edge.source, edge.target) != key or edge.ranges or key in words or key in characters
         )
-        return tuple(sorted((*stay, *_shifted(more, by), *(DfaEdge(*link, ()) for link in links)), key=_ends_of))
+        added = (DfaEdge(*link, ()) for link in dict.fromkeys(ends))
+        return tuple(sorted((*stay, *_shifted(more, by), *added), key=_ends_of))
 
     states = (*chart.dfa.states, *(DfaState(by + state.id, False, state.spans) for state in called.dfa.states))
     return replace(
         chart,
-        dfa=ByteDfa(chart.dfa.start, states, joined(chart.dfa.edges, called.dfa.edges, ())),
-        fold=_joined_folds(chart, called, by, joined),
+        dfa=ByteDfa(chart.dfa.start, states, joined(chart.dfa.edges, called.dfa.edges, (), links)),
+        fold=_joined_folds(chart, called, by, partial(joined, ends=nodes)),
         names=(
             *chart.names,
             *(f"{name} {called.names[at] if called.names else at}" for at in range(len(called.dfa.states))),

@@ -276,3 +276,15 @@ def test_a_call_unfolds_where_rules_are_side_by_side_and_merged(pane: AutomatonP
     assert any(name.startswith("term") for name in shown.scene.diagram.names.values())
     pane.navigation.collapse()
     assert not pane.navigation.view.unfolded
+
+
+def test_an_unfolded_counter_has_an_edge_to_what_follows_the_call(pane: AutomatonPane) -> None:
+    shown = Shown(pane, 'root ::= "(" root ")" | key ":"\nkey ::= [a-z]{1,30}')
+    pane.navigation.set_merges(on=True)
+    pane.navigation.show_rule("root")
+    key = call_of(shown, "‹key›")
+    assert pane.navigation.toggle_call(None, key)
+    leading = {edge.source for edge in shown.scene.diagram.excerpt.edges if edge.target == key[1]}
+    drawn = set(shown.scene.diagram.excerpt.states)
+    assert leading <= drawn
+    assert leading - {key[0]}
