@@ -1,6 +1,6 @@
 """Draw 12 automata from 5 to 5,000 states as the pane shows them at first, each beside Graphviz dot's drawing.
 
-    python tests/benchmarks/drawings_beside_dot.py FOLDER [--dark] [--points N] [--all] [name…]
+    python tests/benchmarks/drawings_beside_dot.py FOLDER [--dark] [--all] [name…]
 
 Writes one PNG per automaton, for people to compare: our drawing at its first view and fitted at the left, dot's at the
 right, which gets the same nodes, edges and labels. `--all` draws every state. `QT_SCALE_FACTOR=1.5` sets the device
@@ -104,14 +104,10 @@ def dot_picture(pane: AutomatonPane, folder: Path) -> QImage:
 def main() -> None:
     """Write the pictures."""
     arguments = sys.argv[1:]
-    points = int(arguments[arguments.index("--points") + 1]) if "--points" in arguments else 9
-    folder, *names = [word for word in arguments if not word.startswith("--") and word != str(points)]
+    folder, *names = [word for word in arguments if not word.startswith("--")]
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     application = QApplication(sys.argv[:1])
-    font = application.font()
-    font.setPointSize(points)
-    application.setFont(font)
     theme.apply(application, "dark" if "--dark" in arguments else "light")
     for name, expression in EXPRESSIONS.items():
         if names and not any(name.startswith(wanted) for wanted in names):

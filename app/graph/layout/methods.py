@@ -3,10 +3,9 @@
 There are three methods. Graphviz `dot` draws best and is slow beyond a few dozen nodes; `fast-sugiyama` (the same idea
 after Sugiyama, Tagawa and Toda 1981, in Rust, without splines) is used for hundreds; a plain layered layout by distance
 from the start handles larger graphs in linear time, and smaller ones that the others draw much longer, such as complete
-automata. Each is a pure function of the request, so that the same automaton
-is always drawn the same way. This module loads the libraries and is imported by the layout process only: in a thread,
-Graphviz holds the interpreter lock for seconds. Rejected: force-directed layouts. They have no direction, and an
-automaton is read from its start.
+automata. Each is a pure function of the request, so that the same automaton is always drawn the same way. This module
+loads the libraries and is imported by the layout process only: in a thread, Graphviz holds the interpreter lock for
+seconds. Rejected: force-directed layouts. They have no direction, and an automaton is read from its start.
 
 Each group is laid out by itself, so an edit to one leaves the others unchanged. The boxes keep their order, like words
 in lines; the width of the rows is chosen so that the total comes near to a window's proportions. Rejected: Graphviz
