@@ -10,7 +10,7 @@ from typing import Final
 from app.catalogue import ui_text
 from engine.diagnosis.test_strings.values import Coverage, CoverageMeasure, CoverageSource, LostMass, PartRow, RuleRow
 from engine.source import Span
-from engine.source.number_format import percent, percent_between
+from engine.source.number_format import UNKNOWN, percent, percent_between
 from engine.vocabulary.visible import visible
 
 LOST_FROM: Final = (0.001, 0.01, 0.1, 0.5)
@@ -57,7 +57,8 @@ class HeatRow:
         span: its span.
         rule: its name, if it is a rule; else empty.
         level: its level; None if it is unknown.
-        text: how many texts use it, and what was lost there.
+        text: how many texts use it, and what was lost there, in sentences.
+        figures: the same in figures, what is measured first.
     """
 
     name: str
@@ -65,6 +66,7 @@ class HeatRow:
     rule: str
     level: int | None
     text: str
+    figures: str
 
 
 def measures_lost(source: CoverageSource, measure: CoverageMeasure) -> bool:
@@ -102,4 +104,20 @@ def _row(one: RuleRow | PartRow, total: int, source: CoverageSource, *, is_lost:
     if source is not CoverageSource.TESTS:
         parts.insert(0 if is_lost else 1, lost_text(one.lost))
     level = lost_level(one.lost) if is_lost else visit_level(one.texts / max(total, 1))
-    return HeatRow(name, one.span, one.name if is_rule else "", level, "; ".join(parts))
+    figures = [ui_text("automaton.heat.fragment.texts", count=one.texts, total=total)]
+    if source is not CoverageSource.TESTS:
+        figures.insert(0 if is_lost else 1, _figures(one.lost))
+    return HeatRow(name, one.span, one.name if is_rule else "", level, "; ".join(parts), "  ·  ".join(figures))
+
+
+def _figures(lost: LostMass) -> str:
+    """Return the mean, the total, the number of steps and the most probable forbidden token, in a few words."""
+    steps = ui_text("common.count.steps", count=lost.steps)
+    if lost.mean is None:
+        return f"{UNKNOWN}  ·  {steps}" if lost.steps else ui_text("automaton.coverage.no_steps")
+    figures = [percent_between(*lost.mean), steps]
+    if lost.known < lost.steps:
+        figures.append(ui_text("automaton.coverage.fragment.unknown", count=lost.steps - lost.known))
+    if lost.token:
+        figures.append(f"“{visible(lost.token)}” {percent(lost.p)}")
+    return "  ·  ".join(figures)

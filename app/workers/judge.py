@@ -443,9 +443,10 @@ def _listed(grammar: CompiledGrammar, covered: Coverage) -> Coverage:
 
 
 def _name_of(grammar: CompiledGrammar, span: Span) -> str:
-    """Return the JSON Pointer of a keyword of a schema, or the text of another part."""
+    """Return the JSON Pointer of a keyword of a schema, or the line, the column and the text of another part."""
     found = pointers(grammar.source, [span]) if grammar.describes_json else ()
-    return found[0] if found else grammar.source.excerpt(span)
+    line, column = grammar.source.line_column(span.start)
+    return found[0] if found else f"{line}:{column}  {grammar.source.excerpt(span)}"
 
 
 def _unused(grammar: CompiledGrammar, cancel: CancelToken) -> CompiledGrammar:

@@ -18,8 +18,10 @@ from app.panes.automaton.heat import DrawnHeat, Use, drawn_heat, use_text
 from app.panes.automaton.levels import Levels
 from app.panes.automaton.view_state import ViewState
 from app.widgets.banner import Banner
+from app.workers.requests.judge import LogState
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, StateName
 from engine.diagnosis.test_strings.values import Coverage, CoverageMeasure, CoverageSource, LostMass
+from engine.source.number_format import percent
 
 Value = TypeVar("Value")
 
@@ -32,6 +34,7 @@ class Marks:
         source: its texts.
         measure: what is measured.
         shows_coverage: whether the coverage is shown.
+        log: how much of the log has been followed.
     """
 
     def __init__(self, scene: AutomatonScene, model: StatesModel, banner: Banner) -> None:
@@ -41,6 +44,7 @@ class Marks:
         self.coverage: tuple[int, Coverage] | None = None
         self.source, self.measure = CoverageSource.TESTS, CoverageMeasure.VISITS
         self.shows_coverage = False
+        self.log = LogState()
         self._heat: DrawnHeat | None = None  # as it is shown
 
     def set_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
@@ -107,7 +111,9 @@ class Marks:
             self._model.set_heat({})
             self._scene.set_covered(None)
             self._scene.set_lost({}, {})
-            self._banner.set_text(why_not)
+            is_followed = bool(why_not) and self.coverage is None and self.source is CoverageSource.LOG
+            button = ui_text("common.button.cancel") if is_followed else ""
+            self._banner.show_message(why_not, _log_progress(self.log) if is_followed else "", button=button)
         elif self.shows_lost:
             self._show_lost(heat)
         else:
@@ -123,14 +129,13 @@ class Marks:
         self._scene.set_covered(states.keys(), heat.edges.keys(), shares)
         highlights = self._scene.highlights
         total = ui_text("common.count.edges", count=len(highlights.covered) + len(highlights.uncovered))
-        self._banner.set_text(
-            ui_text(
-                f"automaton.coverage.{self.source}",
-                covered=len(highlights.covered),
-                total=total,
-                texts=ui_text("automaton.coverage.fragment.texts", count=total_texts),
-            )
+        text = ui_text(
+            f"automaton.coverage.{self.source}",
+            covered=len(highlights.covered),
+            total=total,
+            texts=ui_text("automaton.coverage.fragment.texts", count=total_texts),
         )
+        self._banner.show_message(text, self._log_summary())
 
     def _show_lost(self, heat: DrawnHeat) -> None:
         assert self.coverage is not None
@@ -144,7 +149,17 @@ class Marks:
         parts = [lost_text(found.total)]
         if found.unknown:
             parts.append(ui_text("automaton.coverage.fragment.unweighed", count=found.unknown))
-        self._banner.set_text(ui_text(f"automaton.coverage.lost_{self.source}", sum="; ".join(parts)))
+        text = ui_text(f"automaton.coverage.lost_{self.source}", sum="; ".join(parts))
+        self._banner.show_message(text, self._log_summary())
+
+    def _log_summary(self) -> str:
+        """Return what of the log is not as it should be; empty for other sources, and if all is."""
+        if self.source is not CoverageSource.LOG:
+            return ""
+        log = self.log
+        counts = {"illegal": log.illegal, "empty": log.empty, "unread": log.unread, "cut": int(log.is_cut)}
+        parts = [ui_text(f"automaton.coverage.log_{name}", count=count) for name, count in counts.items() if count]
+        return "  ·  ".join(parts)
 
     @property
     def total_texts(self) -> int:
@@ -163,6 +178,12 @@ class Marks:
         if self.shows_lost:
             return lost_text(self._heat.lost_edges.get(key, LostMass()))
         return use_text(self._heat.edges.get(key, Use(0, 0)), self.total_texts)
+
+
+def _log_progress(log: LogState) -> str:
+    """Return how far a log has been followed."""
+    share = percent(min(log.done / log.total, 1.0)) if log.total else "0%"
+    return ui_text("automaton.coverage.log_progress", count=log.rows, share=share)
 
 
 def _on_nodes(marks: Mapping[int, Value], drawn: Drawing | None) -> dict[int, Value]:

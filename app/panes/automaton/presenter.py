@@ -128,6 +128,8 @@ class AutomatonPresenter(PanePresenter):
         view.tokens_wanted.connect(lambda request: queries.list_tokens(request, view.show_tokens))
         view.coverage_choice.chosen.connect(session.coverage.choose)
         view.heat_bar.measure_chosen.connect(session.coverage.choose_measure)
+        view.lists.closed.connect(self._hide_heat_row)
+        view.coverage_banner.accepted.connect(session.coverage.close_log)
         view.heat_bar.list_button.clicked.connect(self._list_heat)
         view.schema_page.when_built(self._connect_schema_page)
         view.footer.coverage_button.toggled.connect(partial(session.coverage.watch, "automaton"))
@@ -275,6 +277,7 @@ class AutomatonPresenter(PanePresenter):
     def _show_coverage(self) -> None:
         coverage = self.session.coverage
         revision, found = coverage.shown
+        self.view.marks.log = coverage.log
         self.view.show_coverage(found, revision, coverage.source, coverage.measure)
 
     # --- commands ----------------------------------------------------------------------------------------------------
@@ -340,7 +343,9 @@ class AutomatonPresenter(PanePresenter):
             return
         rows = heat_rows(found, coverage.source, coverage.measure)
         listed = [
-            ListRow(f"{row.name}: {row.text}", partial(self._show_heat_row, row), partial(self._go_to_heat_row, row))
+            ListRow(
+                f"{row.name}  ·  {row.figures}", partial(self._show_heat_row, row), partial(self._go_to_heat_row, row)
+            )
             for row in rows
         ]
         is_lost = measures_lost(coverage.source, coverage.measure)
@@ -353,6 +358,10 @@ class AutomatonPresenter(PanePresenter):
         self.view.highlight_offset(row.span.start if row.span.start < row.span.end else -1)
         if row.span.start < row.span.end and self.session.coverage.shown[0] == self.session.document.revision:
             self.session.links.span_pointed.emit(row.span)
+
+    def _hide_heat_row(self) -> None:
+        self.view.highlight_offset(-1)
+        self.session.links.spans_hovered.emit(())
 
     def _go_to_heat_row(self, row: HeatRow) -> None:
         """Open a rule that the drawing has, or go to another part in the text."""

@@ -113,7 +113,7 @@ class PartRow:
 
     Attributes:
         span: its span.
-        name: its JSON Pointer in a schema, else its text.
+        name: its JSON Pointer in a schema, else its line, column and text.
         texts: how many texts the match of which was in it.
         lost: what was lost there.
     """

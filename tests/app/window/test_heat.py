@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -16,6 +17,18 @@ from engine.diagnosis.test_strings.values import Coverage, CoverageMeasure, Cove
 
 LEFT = Qt.MouseButton.LeftButton
 RULES = 'root ::= a | b\na ::= "x" [0-9]+\nb ::= "y"\n'
+
+
+def written_log(log: Path) -> Path:
+    """Write a log of three answers: one with probabilities, one without, and one that the grammar refuses."""
+    tokens = [
+        {"token": "x", "logprob": math.log(0.25), "top_logprobs": [{"token": "q", "logprob": math.log(0.6)}]},
+        {"token": "7", "logprob": math.log(0.75), "top_logprobs": [{"token": "7", "logprob": math.log(0.75)}]},
+    ]
+    choice = {"message": {"content": "x7"}, "finish_reason": "stop", "logprobs": {"content": tokens}}
+    rows = [{"custom_id": "1", "response": {"choices": [choice]}}, {"custom_id": "2", "output": "y"}, {"output": "no"}]
+    log.write_text("\n".join(map(json.dumps, rows)))
+    return log
 
 
 @pytest.fixture
@@ -59,7 +72,7 @@ def test_lost_mass_is_laid_over_states_and_edges(heated, tmp_path, monkeypatch):
     # the list, by keys: its first row lost most, and Return goes to the text
     heated.window.commands["automaton.heat_list"].trigger()
     rows = heat_rows(found, coverage.source, coverage.measure)
-    assert pane.lists.texts == tuple(f"{row.name}: {row.text}" for row in rows)
+    assert pane.lists.texts == tuple(f"{row.name}  ·  {row.figures}" for row in rows)
     assert pane.lists.list.hasFocus()
     at = next(number for number, row in enumerate(rows) if row.rule == "b")
     heated.qtbot.keyClick(pane.lists.list, Qt.Key.Key_Home)
@@ -76,22 +89,23 @@ def test_lost_mass_is_laid_over_states_and_edges(heated, tmp_path, monkeypatch):
     assert not pane.heat_bar.buttons[CoverageMeasure.LOST].isEnabled()
     assert not pane.scene.highlights.lost_states
     # a log
-    log = tmp_path / "log.jsonl"
-    tokens = [
-        {"token": "x", "logprob": math.log(0.25), "top_logprobs": [{"token": "q", "logprob": math.log(0.6)}]},
-        {"token": "7", "logprob": math.log(0.75), "top_logprobs": [{"token": "7", "logprob": math.log(0.75)}]},
-    ]
-    choice = {"message": {"content": "x7"}, "finish_reason": "stop", "logprobs": {"content": tokens}}
-    rows = [{"custom_id": "1", "response": {"choices": [choice]}}, {"custom_id": "2", "output": "y"}, {"output": "no"}]
-    log.write_text("\n".join(map(json.dumps, rows)))
+    log = written_log(tmp_path / "log.jsonl")
     monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(log)], ""))
     heated.qtbot.mouseClick(pane.coverage_choice.buttons[CoverageSource.LOG], LEFT)
     heated.wait(lambda: coverage.source is CoverageSource.LOG and coverage.shown[1] is not None)
     found = coverage.shown[1]
     assert (coverage.log.rows, coverage.log.illegal, coverage.log.unread) == (3, 1, 0)
+    assert ui_text("automaton.coverage.log_illegal", count=1) in pane.coverage_banner.detail_label.text()
     assert found.followed == 2
     assert found.unknown == 2
     first, second = sorted(found.lost.values(), key=lambda lost: -lost.least)
     assert (first.least, first.most, first.token, first.steps) == (pytest.approx(0.6), pytest.approx(0.75), b"q", 1)
     assert (second.least, second.most) == (pytest.approx(0), pytest.approx(0.25))
     assert None in pane.scene.highlights.lost.values()  # a bound from 0 is no level
+    # another one, cancelled
+    coverage.open_log((str(log),))
+    assert pane.coverage_banner.text() == ui_text("automaton.coverage.waiting_log")
+    heated.qtbot.mouseClick(pane.coverage_banner.button, LEFT)
+    assert coverage.source is CoverageSource.TESTS
+    assert not coverage.log_paths
+    assert coverage.of(CoverageSource.LOG) == (-1, None)
