@@ -23,7 +23,7 @@ PAGES = (
 # What opens another dialog of the system's, or none.
 NOT_OPENED = {
     *("file.open", "file.save_as", "file.share", "file.bundle"),
-    *("automaton.save", "run.until", "edit.rename"),
+    *("automaton.save", "automaton.coverage_log", "run.until", "edit.rename"),
 }
 
 

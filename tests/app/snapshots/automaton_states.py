@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
+from app.graph.match.counters import merge
 from app.graph.match.folding import fold_characters
 from app.graph.match.regions import regions_of
 from app.graph.match.rules import rule_charts
@@ -64,7 +65,7 @@ def regular(
     dfa = grammar.materialise(1_000)
     folded = fold_characters(dfa)
     regions = regions_of(dfa, folded, grammar.grammar.rules[0].node, grammar.source)
-    made.show_dfa(dfa, 1, None, grammar.source, folded, None, regions)
+    made.show_dfa(dfa, 1, None, grammar.source, folded, None, regions, merge(dfa, folded))
     state = dfa.run(output)
     made.set_live([] if state is None else [state], None, output)
     if covered:

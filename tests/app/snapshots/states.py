@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 from app.dialogs.gallery_dialog import GalleryDialog
 from app.dialogs.replay_dialog import ReplayDialog
 from app.graph.layout.methods import lay_out
+from app.graph.match.counters import merge
 from app.panes.automaton.pane import AutomatonPane
 from app.panes.breakpoints.pane import BreakpointsPane
 from app.panes.editor.pane import EditorPane
@@ -68,7 +69,8 @@ def automaton(*, is_stale: bool = False, as_table: bool = False) -> QWidget:
     pane = AutomatonPane()
     shown(pane, 640, 420)
     pane.layout_wanted.connect(lambda request: pane.show_layout(lay_out(request)))
-    pane.show_dfa(drawing(), 1, None, SourceText(REGEX), None, None, None)
+    dfa = drawing()
+    pane.show_dfa(dfa, 1, None, SourceText(REGEX), merged=merge(dfa, None))
     QTest.qWait(POLL_MS)
     pane.set_live((drawing().run(b"AB"),), None, b"AB")
     if is_stale:

@@ -95,7 +95,7 @@ def test_every_command_of_the_menu_does_something_and_none_breaks(desk, tmp_path
     own = [command.id for command, _ in commands if command.menu == "automaton"]
     assert len(pane.header.more_button.menu().actions()) >= len(own)
     for command_id in own:
-        if command_id != "automaton.save":  # it opens a dialog
+        if command_id not in ("automaton.save", "automaton.coverage_log"):  # they open dialogs
             commands[command_id].trigger()
             commands[command_id].trigger()
     desk.wait(lambda: pane.navigation.wanted is None)

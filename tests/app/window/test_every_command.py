@@ -20,6 +20,7 @@ def answered(monkeypatch):
 
     for name in ("getOpenFileName", "getSaveFileName"):
         monkeypatch.setattr(QFileDialog, name, answer(name, ("", "")))
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", answer("getOpenFileNames", ([], "")))
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", answer("getExistingDirectory", ""))
     monkeypatch.setattr(QInputDialog, "getText", answer("getText", ("", False)))
     monkeypatch.setattr(QMessageBox, "question", answer("question", QMessageBox.StandardButton.Discard))
