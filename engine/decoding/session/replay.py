@@ -88,6 +88,7 @@ def _with_numbers(step: Step, decision: Decision | None, configuration: int) -> 
     return replace(
         step,
         p_masked=known_number(decision.p_masked[step.token_id]),
+        top=tuple(replace(one, allowed=bool(decision.allowed[one.token_id])) for one in step.top),
         z=decision.z,
         z_bounds=z_bounds_of(decision),
         allowed=allowed,

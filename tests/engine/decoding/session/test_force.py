@@ -153,4 +153,5 @@ def test_a_step_keeps_what_a_look_told():
     assert (step.entropy, step.mask_us, step.logits_ms) == (position.entropy, position.mask_us, position.logits_ms)
     assert [one.token_id for one in step.top] == [c.token_id for c in position.candidates][:5]
     assert [one.allowed for one in step.top] == [c.allowed for c in position.candidates][:5]
-    assert steps.take(B).top == ()  # nobody looked
+    (wanted,) = (unseen := steps.take(B)).top  # nobody looked
+    assert wanted.token_id == unseen.wanted_id
