@@ -111,7 +111,9 @@ def _violation(examined: Examination, found: KeywordViolation) -> Violation:
     names = names_listed(found.names)
     if not found.names:
         text = shown(examined.text[found.start : found.end])
-        sentence = catalogue_text("failures.violation.value", **fields, text=text)
+        # A value may meet `if`, and not the `then` that follows.
+        key = "condition" if found.keyword == "if" else "value"
+        sentence = catalogue_text(f"failures.violation.{key}", **fields, text=text)
     elif has_text(f"failures.violation.{found.detail}"):
         sentence = catalogue_text(f"failures.violation.{found.detail}", **fields, names=names, count=len(found.names))
     else:

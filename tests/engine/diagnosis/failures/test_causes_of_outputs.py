@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from catalogue_texts import shows
 
 from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
 from engine.diagnosis.failures.diagnose import diagnose
@@ -190,6 +191,13 @@ def test_every_violation_has_pointers_and_repairs():
     assert cause_of(repaired).cause is Cause.COMPLETE
     loosened = apply_edits(PERSON, found.violations[0].fixes[-1].edits)
     assert json.loads(loosened)["properties"]["name"]["maxLength"] == 11
+
+
+def test_a_value_that_meets_if_and_not_then_is_not_said_to_violate_if():
+    schema = {"if": {"required": ["kind"]}, "then": {"properties": {"tags": False}}}
+    found = cause_of('{"kind": 1, "tags": 2}', json.dumps(schema))
+    condition = next(one for one in found.violations if one.pointer == "/if")
+    assert shows(condition.sentence, "failures.violation.condition")
 
 
 @pytest.mark.parametrize("beginning", ['{"name": ', '{"name": "Ada", ', '{\n"na'])
