@@ -331,7 +331,8 @@ class Levels:
             return None
         if self.rules is not None and level in (Level.MAP, Level.ONE):
             if level is Level.MAP and not self.is_side_by_side(view):
-                return self.names[state], -1
+                # Notes may change between the levels of a new grammar and its drawing.
+                return (self.names[state], -1) if state < len(self.names) else None
             found = self.rule_state(view, state)
             return None if found is None else (self.names[found[0]], found[1])
         is_of_all = level is Level.PART or (level is Level.ONE and self.regions is not None)
