@@ -95,8 +95,9 @@ class ShownCoverage(QObject):
         self._found.pop(CoverageSource.LOG, None)
         self.found_changed.emit(CoverageSource.LOG, Coverage())
         self._test_runs.follow_log(paths)
+        if self._source is CoverageSource.LOG:
+            self.changed.emit()
         self.choose(CoverageSource.LOG)
-        self.changed.emit()
 
     def close_log(self) -> None:
         """Stop following the log, and count the test strings."""

@@ -150,16 +150,28 @@ class PositionReader:
 
     def rule_positions(self, output: bytes, cancel: CancelToken) -> RulePositions | None:
         """Return the position of an output in the rules; None without drawn ones, or if there are too many parses."""
-        if self._tracker is None:
-            return None
-        if self.grammar.describes_json:
-            from engine.export import without_white_space  # start-up time: 38 ms
+        return None if self._tracker is None else tracked_positions(self.grammar, self._tracker, output, cancel)
 
-            output = without_white_space(output)
-        try:
-            return self._tracker.positions(output, cancel)
-        except LimitExceededError:
-            return None
+
+def tracked_positions(
+    grammar: CompiledGrammar, tracker: RuleTracker, output: bytes, cancel: CancelToken
+) -> RulePositions | None:
+    """Return the position of an output in automata of rules; None if there are too many parses.
+
+    Args:
+        grammar: the grammar; the automata of a schema have no white space.
+        tracker: follows texts in the automata.
+        output: the output.
+        cancel: checked regularly.
+    """
+    if grammar.describes_json:
+        from engine.export import without_white_space  # start-up time: 38 ms
+
+        output = without_white_space(output)
+    try:
+        return tracker.positions(output, cancel)
+    except LimitExceededError:
+        return None
 
 
 def _drawn_automata(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleAutomata, tuple[str, ...]]:

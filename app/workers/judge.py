@@ -392,24 +392,21 @@ def _followed(
     """
     part = output.data if is_test else output.data[:MOST_FOLLOWED]
     matches = part == output.data and grammar.fullmatch(part)
+    counts = matches or not is_test
     starts = {step.start for step in output.masses.unpack() if step.start <= len(part)}
-    if grammar.describes_json:
-        moved = offsets_without_white_space(part, starts)
-        uses = uses_of(
-            automata,
-            without_white_space(part),
-            is_whole=is_test or matches,
-            offsets=set(moved.values()),
-            cancel=cancel,
-        )
-        readers = {start: uses.readers[at] for start, at in moved.items() if at in uses.readers}
-        uses = replace(uses, readers=readers)
-    else:
-        uses = uses_of(automata, part, is_whole=is_test or matches, offsets=starts, cancel=cancel)
-    path = path_of(whole, part) if whole is not None and (matches or not is_test) else ()
-    if whole is not None and whole.start is not None and len(path) == len(part) and (matches or not is_test):
+    moved = offsets_without_white_space(part, starts) if grammar.describes_json else {start: start for start in starts}
+    uses = uses_of(
+        automata,
+        without_white_space(part) if grammar.describes_json else part,
+        is_whole=is_test or matches,
+        offsets=set(moved.values()),
+        cancel=cancel,
+    )
+    uses = replace(uses, readers={start: uses.readers[at] for start, at in moved.items() if at in uses.readers})
+    path = path_of(whole, part) if whole is not None and counts else ()
+    if whole is not None and whole.start is not None and len(path) == len(part) and counts:
         path = (*path, (path[-1][1] if path else whole.start, TEXT_END))
-    return WeighedUses(output, uses, path, _parts_in(grammar, part) if matches or not is_test else ())
+    return WeighedUses(output, uses, path, _parts_in(grammar, part) if counts else ())
 
 
 def _parts_in(grammar: CompiledGrammar, text: bytes) -> tuple[tuple[Span, ...], ...] | None:

@@ -1,7 +1,8 @@
 """Find what the automaton pane shows of a grammar's nondeterministic automaton, and where an output is in it.
 
-A minimal deterministic state stands for the sets of states in which the texts that lead to it end. The sets are found
-by following one text for each pair of a minimal state and a configuration of the grammar, which has one set.
+Each state of the minimal automaton corresponds to one or more sets of NFA states, as in the subset construction: the
+states in which the texts that lead to it end. To find the sets, one text is followed for each pair of a minimal state
+and a configuration of the grammar, which has one set.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from app.catalogue import ui_text
 from app.graph.match.rules import rule_charts
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
+from app.workers.grammar_position import tracked_positions
 from app.workers.requests.compile import NfaDrawing, NfaStates
 from engine.automata.byte_automaton import DEAD
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
@@ -18,7 +20,7 @@ from engine.automata.rtn.rule_automata import RuleAutomata
 from engine.automata.rtn.rule_nfas import RuleNfas
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.automata.rtn.rule_tracker import RuleTracker
-from engine.export import drawable_nfas, without_white_space
+from engine.export import drawable_nfas
 from engine.source import CancelToken, GrammarError, LimitExceededError
 
 if TYPE_CHECKING:
@@ -85,12 +87,7 @@ class NfaReader:
         if self._nfas is not None and self._nfas.has_conditions:
             automaton = self.grammar.automaton
             return self._after_conditions(self._nfas, automaton.run(automaton.start, output))
-        if self.grammar.describes_json:
-            output = without_white_space(output)
-        try:
-            return self._tracker.positions(output, cancel)
-        except LimitExceededError:
-            return None
+        return tracked_positions(self.grammar, self._tracker, output, cancel)
 
     def _after_conditions(self, nfas: RuleNfas, configuration: int) -> RulePositions:
         """Return the states that read or end: which ε edges were taken depends on lookarounds."""
@@ -103,7 +100,7 @@ class NfaReader:
         return RulePositions(reading, accepting=automaton.accepts(configuration))
 
     def _members(self, dfa: ByteDfa, cancel: CancelToken) -> tuple[tuple[NfaStates, ...], ...]:
-        """Return the sets that each state of the minimal automaton stands for; none if there are too many."""
+        """Return the sets of NFA states for each state of the minimal automaton; none if there are too many."""
         automaton = self.grammar.automaton
         if dfa.start is None or self.grammar.describes_json:
             return ()

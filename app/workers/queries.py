@@ -63,6 +63,7 @@ from engine.models.uniform import UniformSource
 from engine.notations import NOTATIONS
 from engine.notations.json_schema.json_tree import pointers
 from engine.source import CancelledError, EngineError, GrammarError, LimitExceededError
+from engine.source.json_pointer import unescape_step
 from engine.vocabulary.visible import visible
 
 if TYPE_CHECKING:
@@ -368,7 +369,7 @@ def _schema_name(pointer: str) -> str:
     found, steps = "", iter(pointer.split("/")[1:])
     for step in steps:
         if step in ("properties", "$defs", "definitions"):
-            name = next(steps, "").replace("~1", "/").replace("~0", "~")
+            name = unescape_step(next(steps, ""))
             found = f"{found}.{name}" if found and step == "properties" else name or found
         elif step in ("items", "prefixItems"):
             found += "[]"

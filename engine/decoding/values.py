@@ -345,7 +345,7 @@ class StepMass(NamedTuple):
 
 
 class PackedMasses(NamedTuple):
-    """What the steps of an output lost, packed: there may be a hundred thousand."""
+    """The lost masses of the steps of an output, packed: there may be a hundred thousand."""
 
     starts: bytes = b""
     numbers: bytes = b""

@@ -145,21 +145,17 @@ class Forecast:
 
 
 class ReportedKeyword(msgspec.Struct, frozen=True):
-    """What a check of a server found about a keyword or a rule; see `ServerReport`.
+    """A finding of a `ServerReport` about a keyword or a rule.
 
     Attributes:
         pointer: the place of the keyword in the schema; empty for a rule.
-        keyword: the name of the keyword or rule.
-        enforced: whether the server enforces it; None if unknown.
-        counterexample: a text that violates it, and that the server allows; None if there is none.
-        held: in how many tries the model kept it that breaks it when it is free.
+        keyword: the name of the keyword or rule; empty for a regex.
+        note: a sentence: whether the server enforces it, and a text that shows that it does not.
     """
 
     pointer: str
     keyword: str
-    enforced: bool | None
-    counterexample: str | None = None
-    held: int = 0
+    note: str
 
 
 class ServerReport(msgspec.Struct, frozen=True):

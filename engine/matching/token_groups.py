@@ -1,10 +1,10 @@
-"""Groups of the allowed tokens by the state to which they lead, or by the parts of the grammar that a person sees.
+"""Groups of the allowed tokens by the parts of the grammar that read their first byte, and by those that come next.
 
-Two states may differ by a counter alone, which nobody sees: after `ab` and after `abc`, the same part of `[a-z]{1,300}`
-comes next. `position_groups` joins such states, and separates tokens whose first bytes are read by different parts.
+Rejected: a group for each state that tokens lead to. Two states may differ by a counter alone, which nobody sees: after
+`ab` and after `abc`, the same part of `[a-z]{1,300}` comes next.
 
 A permissive state allows a hundred thousand tokens, which lead to a dozen states. `TokenGraph` walks the trie with
-numpy: 5 to 10 ms for 131,072 tokens, so that the answer to a step can contain the groups. States are cursors of
+numpy: 5 to 10 ms for 131,072 tokens, and 100 more to group them where nearly all are allowed. States are cursors of
 `ByteAutomaton.cursor`, so the walk interns no configuration.
 """
 
@@ -66,25 +66,6 @@ class PositionGroup:
     targets: tuple[int, ...]
 
 
-def token_groups(matcher: Matcher, p: Probabilities = None, most_advances: int | None = None) -> tuple[TokenGroup, ...]:
-    """Group the allowed tokens by the state to which they lead, the most probable group first, else the largest.
-
-    EOS ids lead to no state and are in no group; nor are tokens without bytes that the grammar names as elements.
-
-    Args:
-        matcher: the matcher, at the current step.
-        p: float[W], W >= V, the model's probabilities before masking; NaN where unknown.
-        most_advances: the number of steps of the automaton that may be computed; None for no limit.
-
-    Raises:
-        LimitExceededError: more steps are necessary.
-        CancelledError: the work of this thread was cancelled.
-    """
-    ids, after = _listed(matcher, most_advances)
-    groups = [_group(matcher, each, p) for each in _split(ids, after)]
-    return tuple(sorted(groups, key=_order))
-
-
 def position_groups(
     matcher: Matcher, p: Probabilities = None, most_advances: int | None = None
 ) -> tuple[PositionGroup, ...]:
@@ -92,53 +73,43 @@ def position_groups(
 
     Args:
         matcher: the matcher, at the current step.
-        p: as for `token_groups`.
-        most_advances: as for `token_groups`.
+        p: float[W], W >= V, the model's probabilities before masking; NaN where unknown.
+        most_advances: the number of steps of the automaton that may be computed; None for no limit.
+
+    Returns:
+        the groups, the most probable first, else the largest.
 
     Raises:
-        LimitExceededError, CancelledError: as `token_groups`.
+        LimitExceededError: more steps are necessary.
+        CancelledError: the work of this thread was cancelled.
     """
     automaton, tokens = matcher.grammar.automaton, matcher.vocabulary.tokens
     ids, after = _listed(matcher, most_advances)
-    firsts = np.array([(tokens[one] or b"\0")[0] for one in ids.tolist()], np.int64)
-    classes = automaton.class_of_byte[firsts] if ids.size else firsts
-    parts = _split(ids, after * automaton.n_classes + classes)
-    targets = _split(ids, after)
-    position_of: dict[int, object] = {}
+    firsts = np.array([(tokens[one] or b"\0")[0] for one in ids.tolist()], np.intp)
+    classes = automaton.class_of_byte[firsts]
+    reads = {one: automaton.edge_spans(matcher.configuration, one) for one in np.unique(classes).tolist()}
+    targets = _split(after)
+    found: defaultdict[object, list[npt.NDArray[np.intp]]] = defaultdict(list)
+    described: dict[object, tuple[tuple[Span, ...], tuple[Span, ...], bool]] = {}
     for number, members in enumerate(targets):
-        position: object = number
-        if len(targets) <= MOST_DESCRIBED and (data := tokens[int(members[0])]):
-            reached = automaton.run(matcher.configuration, data)
-            if reached != DEAD:
-                position = automaton.spans(reached), automaton.accepts(reached)
-        position_of.update(dict.fromkeys(members.tolist(), position))
-    reads = {
-        int(one): automaton.edge_spans(matcher.configuration, int(one)) or int(one)
-        for one in np.unique(classes).tolist()
-    }
-    found: defaultdict[object, list[npt.NDArray[np.int32]]] = defaultdict(list)
-    for members in parts:
-        first = int(members[0])
-        read = reads[int(automaton.class_of_byte[(tokens[first] or b"\0")[0]])]
-        found[read, position_of[first]].append(members)
-    return tuple(sorted((_position(matcher, one, p) for one in found.values()), key=lambda one: _order(one.tokens)))
-
-
-def _position(matcher: Matcher, parts: list[npt.NDArray[np.int32]], p: Probabilities) -> PositionGroup:
-    """Return a group whose parts differ in the first byte or in the state that they lead to."""
-    automaton, tokens = matcher.grammar.automaton, matcher.vocabulary.tokens
-    ids = np.concatenate(parts)
-    first = {(tokens[one] or b"\0")[0] for one in ids.tolist()}
-    one = tokens[int(ids[0])] or b""
-    reached = automaton.run(matcher.configuration, one)
-    return PositionGroup(
-        _group(matcher, ids, p),
-        join_ranges([tuple((byte, byte) for byte in sorted(first))]),
-        automaton.edge_spans(matcher.configuration, int(automaton.class_of_byte[one[0]])) if one else (),
-        automaton.spans(reached) if reached != DEAD else (),
-        reached != DEAD and automaton.accepts(reached),
-        tuple(int(members[0]) for members in parts),
-    )
+        reached = automaton.run(matcher.configuration, tokens[int(ids[members[0]])] or b"")
+        follows = (automaton.spans(reached), automaton.accepts(reached)) if reached != DEAD else ((), False)
+        is_joined = reached != DEAD and len(targets) <= MOST_DESCRIBED
+        for part in (members[one] for one in _split(classes[members])):
+            byte_class = int(classes[part[0]])
+            key = reads[byte_class] or byte_class, follows if is_joined else number
+            found[key].append(part)
+            described.setdefault(key, (reads[byte_class], *follows))
+    groups = [
+        PositionGroup(
+            _group(matcher, ids[np.concatenate(parts)], p),
+            join_ranges([tuple((byte, byte) for byte in np.unique(firsts[np.concatenate(parts)]).tolist())]),
+            *described[key],
+            tuple(int(ids[part[0]]) for part in parts),
+        )
+        for key, parts in found.items()
+    ]
+    return tuple(sorted(groups, key=lambda one: _order(one.tokens)))
 
 
 def _listed(matcher: Matcher, most_advances: int | None) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
@@ -155,11 +126,11 @@ def _listed(matcher: Matcher, most_advances: int | None) -> tuple[npt.NDArray[np
     return steps.tokens[is_listed], steps.after[is_listed]
 
 
-def _split(ids: npt.NDArray[np.int32], keys: npt.NDArray[np.integer]) -> list[npt.NDArray[np.int32]]:
-    """Return the tokens in groups with the same key."""
+def _split(keys: npt.NDArray[np.integer]) -> list[npt.NDArray[np.intp]]:
+    """Return the positions of equal keys, those of the least key first."""
     in_groups = np.argsort(keys, kind="stable")
     ends = np.flatnonzero(np.diff(keys[in_groups], append=-1)) + 1
-    return [each for each in np.split(ids[in_groups], ends[:-1]) if each.size]
+    return [each for each in np.split(in_groups, ends[:-1]) if each.size]
 
 
 def _order(group: TokenGroup) -> tuple[float, int, tuple[int, ...]]:

@@ -45,7 +45,7 @@ def work_until_saved(home, what):
     return window, state
 
 
-@pytest.mark.parametrize("what", [what for what in WORK if what != "type"])  # the file that is asked for has that
+@pytest.mark.parametrize("what", WORK)
 def test_work_that_never_pauses_survives_kill_9(tmp_path, what):
     window, state = work_until_saved(tmp_path, what)
     kill(window)

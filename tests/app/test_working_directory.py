@@ -39,7 +39,7 @@ COMMANDS = {  # those of one name run one after the other in one process
     "window": (("--screenshot", "window.png"),),
 }
 NEGATIVE = ("replay", "nobody/nothing")
-"""What ends with 1."""
+"""Commands with one of these words exit with 1."""
 LAUNCHER = """
 import sys
 from app.entry import main

@@ -46,7 +46,7 @@ def _short(p: float) -> str:
 
 
 class HeatLegend(QWidget):
-    """The bands of the heat map with the numbers that they stand for."""
+    """A legend of the heat map: each band, and the numbers that have it."""
 
     def __init__(self) -> None:
         super().__init__()

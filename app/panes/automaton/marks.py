@@ -122,7 +122,7 @@ class Marks:
     def _show_visits(self, heat: DrawnHeat) -> None:
         total_texts, model = self.total_texts, self._model
         states = heat.states
-        texts = {state: ui_text("automaton.states.mark.not_covered") for state in range(model.rowCount())}
+        texts = dict.fromkeys(range(model.rowCount()), ui_text("automaton.states.mark.not_covered"))
         model.set_heat(texts | {state: f"✓ {use_text(use, total_texts)}" for state, use in states.items()})
         shares = {key: (use.least or use.most) / total_texts for key, use in heat.edges.items()} if total_texts else {}
         self._scene.set_lost({}, {})

@@ -60,11 +60,8 @@ class SchemaMapPage(QWidget):
         self.where = ElidedLabel(fills=True)
         self._opened: list[int] = []  # rows, by following, the outermost first
         self._position: GrammarPosition | None = None
-        self._path: tuple[JsonPath, SchemaMap | None, tuple[frozenset[int], ...]] = (
-            (),
-            None,
-            (),
-        )  # its rows in the map
+        self._along: tuple[frozenset[int], ...] = ()  # the rows of each open value, by `SchemaMap.along`
+        self._along_of: tuple[JsonPath, SchemaMap | None] = (), None
         self._is_answering = False  # a row is selected because of the text, not by the user
         self._lay_out()
         self.tree.setModel(self.model)
@@ -174,10 +171,10 @@ class SchemaMapPage(QWidget):
         self._position = position
         if found is None:
             return
-        if path != self._path[0] or found is not self._path[1]:
-            self._path = path, found, found.along(path)
-        rows = {found.at(span.start) for span in spans} or (self._path[2][-1] if path else frozenset())
-        is_changed = self.model.set_live(rows, frozenset().union(*self._path[2]) - rows)
+        if path != self._along_of[0] or found is not self._along_of[1]:
+            self._along, self._along_of = found.along(path), (path, found)
+        rows = {found.at(span.start) for span in spans} or (self._along[-1] if path else frozenset())
+        is_changed = self.model.set_live(rows, frozenset().union(*self._along) - rows)
         self._show_where()
         if is_changed:
             self._follow()

@@ -131,8 +131,8 @@ class NfaDrawing:
     Attributes:
         charts: its rules; one without a name for a grammar without rules; None if there is no drawing.
         why_not: why there is none, as a sentence; empty if there is one.
-        members: for each state of the minimal automaton the sets of states that it stands for; empty if that automaton
-            is not drawn whole, or if there are too many.
+        members: for each state of the minimal automaton, its sets of NFA states; empty if that automaton is not drawn
+            whole, or if there are too many.
     """
 
     charts: RuleCharts | None

@@ -105,7 +105,7 @@ class _RuleNfa:
             self._connect(state)
 
     def is_kept(self, state: _State) -> bool:
-        """Return whether threads are kept in a state: it reads, calls or ends."""
+        """Return whether threads are kept in a state: it reads or ends."""
         return isinstance(self._program.instructions[state.pc], CharClass | TokenAtom | Accept | Return)
 
     def automaton(self) -> RuleAutomaton:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from engine.automata.byte_automaton import DEAD
 from engine.compile import CompiledGrammar
-from engine.decoding.values import PackedMasses, StepMass
+from engine.decoding.values import NO_MASSES, PackedMasses, StepMass
 from engine.diagnosis.batch.entries import BatchEntry
 from engine.diagnosis.case import RequestConstraint
 from engine.diagnosis.failures.diagnose import diagnose
@@ -51,7 +51,7 @@ def logged_output(entry: BatchEntry, grammar: CompiledGrammar, cancel: CancelTok
     part = diagnose(case, cancel=cancel).part
     if part is None or part.is_waiting:
         return LoggedOutput()
-    legal, masses = _legal_part(grammar, part.data), PackedMasses()
+    legal, masses = _legal_part(grammar, part.data), NO_MASSES
     if case.scores and part.zone != "arguments":
         judged = judged_grammar(grammar, part, case.output or b"")
         moved = len(judged.lead) - judged.start

@@ -26,13 +26,13 @@ from engine.diagnosis.differences.engines import ComparedEngine
 from engine.diagnosis.differences.reference import Forms, Reference, allows, completed
 from engine.diagnosis.differences.values import FORMS, CauseKind, Difference, Direction, Parting
 from engine.diagnosis.failures.counterfactual import Counterfactual, schema_counterfactual, without_keywords
-from engine.diagnosis.failures.schema_check import COMPOSITE, parts_of, resolve_pointer, violated_keywords
+from engine.diagnosis.failures.schema_check import COMPOSITE, parts_of, violated_keywords
 from engine.diagnosis.failures.tolerant_json import read_output
 from engine.diagnosis.failures.violations import spans_at
 from engine.peers.adapter import GreedyTokenizer, eos_id_of
 from engine.peers.masks import FollowedText
 from engine.source import CancelToken, LimitExceededError, Span, TimeUpError
-from engine.source.json_pointer import unescape_step
+from engine.source.json_pointer import resolve_pointer, unescape_step
 from engine.targets import Effect
 from engine.vocabulary import Vocabulary
 

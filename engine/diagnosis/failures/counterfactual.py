@@ -19,11 +19,11 @@ from itertools import combinations
 from typing import Any, Final
 
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
-from engine.diagnosis.failures.schema_check import COMPOSITE, KeywordViolation, Schema, parts_of, resolve_pointer
+from engine.diagnosis.failures.schema_check import COMPOSITE, KeywordViolation, Schema, parts_of
 from engine.diagnosis.verdicts.replay_walk import reach
 from engine.notations.json_schema.json_tree import pointers
 from engine.source import CancelToken, GrammarError, LimitExceededError
-from engine.source.json_pointer import unescape_step
+from engine.source.json_pointer import resolve_pointer, unescape_step
 
 MOST_CANDIDATES: Final = 24
 MOST_ROUNDS: Final = 8

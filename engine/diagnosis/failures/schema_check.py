@@ -17,7 +17,7 @@ from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.failures.tolerant_json import OutputValue, read_output
 from engine.schema_automaton.formula.values import HugeNumber, number
 from engine.source import GrammarError, LimitExceededError
-from engine.source.json_pointer import escape_step, unescape_step
+from engine.source.json_pointer import escape_step, resolve_pointer, unescape_step
 
 Schema: TypeAlias = Any
 """A schema as JSON data: an object or a boolean."""
@@ -76,20 +76,6 @@ class KeywordViolation:
     def detail(self) -> str:
         """Return the kind of the violation."""
         return DETAILS.get(self.keyword, self.keyword)
-
-
-def resolve_pointer(root: Schema, pointer: str) -> Schema | None:
-    """Return the part of a schema at a JSON Pointer; None if there is none."""
-    here = root
-    for step in pointer.split("/")[1:] if pointer else ():
-        name = unescape_step(step)
-        if isinstance(here, dict) and name in here:
-            here = here[name]
-        elif isinstance(here, list) and name.isdigit() and int(name) < len(here):
-            here = here[int(name)]
-        else:
-            return None
-    return here
 
 
 def violated_keywords(root: Schema, value: OutputValue, options: CompileOptions) -> tuple[KeywordViolation, ...]:

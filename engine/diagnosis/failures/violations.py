@@ -18,12 +18,12 @@ from engine.diagnosis.failures.diagnosis import TextEdit, Violation, ViolationFi
 from engine.diagnosis.failures.examination import Examination
 from engine.diagnosis.failures.output_rules import defect_text
 from engine.diagnosis.failures.rules import names_listed, shown
-from engine.diagnosis.failures.schema_check import KeywordViolation, Schema, resolve_pointer
+from engine.diagnosis.failures.schema_check import KeywordViolation, Schema
 from engine.diagnosis.failures.tolerant_json import JsonDefect, OutputValue
 from engine.notations.json_schema.json_tree import Json, JsonTextError, read_json
 from engine.source import EngineError, Span, similar_words
 from engine.source.catalogue import catalogue_text, has_text
-from engine.source.json_pointer import escape_step, unescape_step
+from engine.source.json_pointer import escape_step, resolve_pointer, unescape_step
 from engine.source.text import quoted
 
 MOST: Final = 100

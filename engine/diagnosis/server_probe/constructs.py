@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from engine.diagnosis.failures.schema_check import parts_of, resolve_pointer
+from engine.diagnosis.failures.schema_check import parts_of
 from engine.diagnosis.server_probe.canary import CANARY_INSTANCE, CANARY_SCHEMA
+from engine.source.json_pointer import resolve_pointer
 
 _TYPES: Final = frozenset(("object", "array", "string", "number", "integer", "boolean", "null"))
 

@@ -301,6 +301,7 @@ class ProbeReport:
                     "enforced": one.enforced,
                     "counterexample": one.counterexample or None,
                     "held": one.held,
+                    "note": one.note,
                 }
                 for one in self.keywords or ()
             ],

@@ -19,11 +19,11 @@ from typing import Any, Final
 
 from engine.analysis.equivalence import compare_languages
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
-from engine.diagnosis.failures.schema_check import COMPOSITE, DETAILS, parts_of, resolve_pointer
+from engine.diagnosis.failures.schema_check import COMPOSITE, DETAILS, parts_of
 from engine.diagnosis.test_strings.coverage import automata_of
 from engine.diagnosis.test_strings.suggestions import ShortestWitnesses, near_misses, random_texts, shortest_text
 from engine.source import CancelToken, GrammarError, LimitExceededError
-from engine.source.json_pointer import unescape_step
+from engine.source.json_pointer import resolve_pointer, unescape_step
 
 _EFFORT: Final = 5_000
 _MOST_STATES: Final = 20_000

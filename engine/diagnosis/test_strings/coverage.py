@@ -81,7 +81,7 @@ def single_rule(dfa: ByteDfa, span: Span) -> RuleAutomata:
 
 @dataclass(frozen=True, slots=True)
 class GrammarUses:
-    """What one text uses of a grammar.
+    """The parts of a grammar that one text uses.
 
     Attributes:
         rules, edges: the rules (by index) and edges; both None if the text has too many derivations.
@@ -154,7 +154,7 @@ def coverage(automata: RuleAutomata, uses: Iterable[GrammarUses], counts: Iterab
 
 
 class WeighedUses(NamedTuple):
-    """What one output uses of a grammar, and what its steps lost.
+    """The parts of a grammar that one output uses, with the lost masses of its steps.
 
     Attributes:
         text: the output.
@@ -207,7 +207,7 @@ def weighed_coverage(automata: RuleAutomata, outputs: Collection[WeighedUses], *
 
 
 class _Lost:
-    """What steps lost, by where they are."""
+    """Sums of lost mass by edge, transition, rule and part."""
 
     def __init__(self) -> None:
         self.edges: dict[EdgeKey, LostMass] = {}
@@ -286,9 +286,10 @@ class _Chart:
         if is_whole:
             items = [item for item in self._positions[end] if item[0] == item[2] == 0 and self._accepts(item)]
             found = self._trace_back(((end, item) for item in items), wanted)
-        else:  # what would have come next is not known, so all that could read it are meant
-            items = [item for item in self._positions[end] if self._reads(item)]
+        else:
             found = self._trace_back(self._open(end), wanted)
+            # What would have come next is not known, so all that could read it are meant.
+            items = [item for item in self._positions[end] if self._reads(item)] if end in wanted else []
         if end not in wanted or not items:
             return found
         ends = frozenset(EdgeKey(rule, state, TEXT_END) for rule, state, _ in items)

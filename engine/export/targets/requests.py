@@ -26,7 +26,6 @@ from engine.export.target import (
     MismatchError,
     NotExportableError,
     OptionName,
-    ReportedKeyword,
 )
 from engine.export.target_bases import RulesTarget
 from engine.export.targets.ebnf import TARGET as EBNF
@@ -37,11 +36,13 @@ from engine.export.text.print_lark import NoLarkError, print_lark, read_lark
 from engine.grammar import Grammar
 from engine.grammar.print_gbnf import print_gbnf
 from engine.source.catalogue import catalogue_text
+from engine.source.json_pointer import resolve_pointer
 from engine.targets import Effect, engine_record
 
 _MAX_TOKENS: Final = 512
 _WALKS: Final = 20
 """There are up to eight bodies, and some have the same content."""
+_NOTHING: Final = object()
 _PROMPT: Final = "PROMPT"
 _SCHEMA: Final = "\0the schema"
 """A placeholder for the schema in a body until the body is written."""
@@ -250,35 +251,11 @@ def _report_section(job: ExportJob) -> list[str]:
         return []
     schema = json.loads(job.compiled.source.text) if job.compiled.describes_json else None
     for one in report.keywords:
-        if one.pointer and not _has(schema, one.pointer):
+        if one.pointer and resolve_pointer(schema, one.pointer, _NOTHING) is _NOTHING:
             raise NotExportableError("errors.export.requests.other_report", pointer=one.pointer)
-    found = [f"- {shown(one.pointer or one.keyword or 'the regex')}: {_reported(one)}" for one in report.keywords]
+    found = [f"- {shown(one.pointer or one.keyword or 'The regex')}: {shown(one.note)}." for one in report.keywords]
     none = [] if found else ["It was not asked about parts of this grammar."]
     return ["", f"## What {report} does, by `turnstile probe`", "", shown(report.sentence), "", *found, *none]
-
-
-def _has(schema: Any, pointer: str) -> bool:
-    """Return whether a JSON Pointer leads to a value."""
-    for step in pointer.removeprefix("#").split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(schema, list) and name.isdecimal() and int(name) < len(schema):
-            schema = schema[int(name)]
-        elif isinstance(schema, dict) and name in schema:
-            schema = schema[name]
-        else:
-            return False
-    return True
-
-
-def _reported(one: ReportedKeyword) -> str:
-    """Return what a check found about a keyword or rule."""
-    if one.held:
-        return f"the model kept it in {one.held} tries; whether a mask enforces it is not known."
-    if one.enforced is None:
-        return "not known."
-    if one.enforced:
-        return "enforced; its mask excludes the texts that were tried."
-    return f"not enforced; it allows `{shown(one.counterexample)}`." if one.counterexample else "not enforced."
 
 
 # ---------------------------------------------------------------------- treatment of schemas

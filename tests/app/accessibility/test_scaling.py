@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from itertools import product
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from app import theme
 from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 
+ROOT = Path(__file__).parents[3]
 SMALL = (1280, 720)  # pixels of a laptop, or of a large screen at 200%
 OPENERS = (
     "file.gallery",
@@ -139,3 +145,23 @@ def test_the_status_bar_leaves_out_what_is_least_telling(desk, with_font, points
         facts = labels[0].parentWidget().parentWidget()
         for full in line.texts[:3]:
             assert full in said or full in facts.toolTip()
+
+
+@pytest.mark.slow
+def test_the_window_is_as_sharp_as_the_screen(tmp_path):
+    """At twice the size, too: there `test_main` plays the session."""
+    scale = 1.5
+    picture = tmp_path / "window.png"
+    command = [sys.executable, "-m", "app.main", "--screenshot", str(picture), "--size", "1280x720"]
+    told = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "QT_SCALE_FACTOR": str(scale), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr
+    drawn = QImage(str(picture))
+    assert (drawn.width(), drawn.height()) == (round(1280 * scale), round(720 * scale))

@@ -209,13 +209,13 @@ def test_a_folder_and_a_picture(tmp_path, capsys):
 
 def test_the_report_of_a_server_goes_into_the_requests(tmp_path, capsys):
     report, wrong = tmp_path / "report.json", tmp_path / "wrong.json"
-    keyword = {"pointer": "/minLength", "keyword": "minLength", "enforced": False, "counterexample": '""', "held": 0}
+    keyword = {"pointer": "/minLength", "keyword": "minLength", "note": "Dropped"}
     report.write_text(json.dumps({"kind": "vllm", "version": "0.33", "sentence": "Off.", "keywords": [keyword]}))
     wrong.write_text("{}")
     schema = ["--notation", "json_schema", "--grammar", '{"minLength": 1}']
     export = ["export", *schema, "--output", str(tmp_path / "made")]
     assert main([*export, "--to", "requests", "--server-report", str(report)]) == 0
-    assert "- /minLength: not enforced" in (tmp_path / "made" / "README.md").read_text("utf-8")
+    assert "- /minLength: Dropped." in (tmp_path / "made" / "README.md").read_text("utf-8")
     assert main([*export, "--to", "requests", "--server-report", str(wrong)]) == 2
     assert catalogue_text("cli.export.fragment.server_report") in capsys.readouterr().err
     with pytest.raises(SystemExit):

@@ -9,7 +9,7 @@ import pytest
 
 from engine.compile import compile_grammar
 from engine.matching import Matcher
-from engine.matching.token_groups import position_groups, token_groups
+from engine.matching.token_groups import position_groups
 from engine.source import CancelledError, CancelToken, LimitExceededError
 from engine.vocabulary import Vocabulary
 
@@ -63,23 +63,25 @@ def test_groups_are_what_each_token_by_itself_leads_to(
     monkeypatch.setattr("engine.matching.token_groups.EXAMPLES", len(TOKENS))
     at = matcher(notation, text, prefix)
     automaton = at.grammar.automaton
-    expected: defaultdict[int, set[int]] = defaultdict(set)
+    expected: defaultdict[object, set[int]] = defaultdict(set)
     for token_id, token in enumerate(VOCABULARY.tokens):
         if token and token_id != END and at.is_allowed(token_id):
-            expected[automaton.run(at.configuration, token)].add(token_id)
-    groups = token_groups(at)
-    found = {frozenset(group.examples) for group in groups}
-    assert sum(group.count for group in groups) == sum(map(len, expected.values()))
-    # One configuration may be several places of the walk, never the other way round.
-    assert all(any(one <= whole for whole in expected.values()) for one in found)
-    assert set().union(*found) == set().union(*expected.values())
-    assert all(group.count == len(group.examples) for group in groups)
+            byte_class, reached = int(automaton.class_of_byte[token[0]]), automaton.run(at.configuration, token)
+            reads = automaton.edge_spans(at.configuration, byte_class) or byte_class
+            expected[reads, automaton.spans(reached), automaton.accepts(reached)].add(token_id)
+    groups = position_groups(at)
+    assert sorted(sorted(group.tokens.examples) for group in groups) == sorted(map(sorted, expected.values()))
+    assert all(group.tokens.count == len(group.tokens.examples) for group in groups)
+    for group in groups:
+        assert {automaton.run(at.configuration, TOKENS[one] or b"") for one in group.targets} == {
+            automaton.run(at.configuration, TOKENS[one] or b"") for one in group.tokens.examples
+        }
 
 
 def test_masses_are_the_models_before_the_mask() -> None:
     at = matcher("regex", "[ab]*", b"")
     p = np.linspace(0.0, 0.1, len(TOKENS) + 3)  # logits may be wider than the tokenizer
-    (group,) = token_groups(at, p)
+    (group,) = (one.tokens for one in position_groups(at, p))
     letters = [0, 1, 3, 4]
     assert group.mass == pytest.approx(sum(p[i] for i in letters))
     assert group.examples == (4, 3, 1, 0)
@@ -89,7 +91,7 @@ def test_the_mass_of_a_group_with_an_unknown_token_is_unknown_and_that_token_com
     at = matcher("regex", "[ab]*", b"")
     p = np.linspace(0.0, 0.1, len(TOKENS))
     p[4] = np.nan
-    (group,) = token_groups(at, p)
+    (group,) = (one.tokens for one in position_groups(at, p))
     assert group.mass is None
     assert group.examples == (3, 1, 0, 4)
 
@@ -97,11 +99,11 @@ def test_the_mass_of_a_group_with_an_unknown_token_is_unknown_and_that_token_com
 def test_after_the_end_nothing_comes() -> None:
     at = matcher("regex", "a", b"a")
     assert at.accept(END)
-    assert token_groups(at) == ()
+    assert position_groups(at) == ()
 
 
 def test_an_end_leads_nowhere() -> None:
-    assert token_groups(matcher("regex", "a?", b"a")) == ()
+    assert position_groups(matcher("regex", "a?", b"a")) == ()
 
 
 def test_a_walk_can_be_cancelled() -> None:
@@ -110,7 +112,7 @@ def test_a_walk_can_be_cancelled() -> None:
     cancel = CancelToken()
     cancel.cancel()
     with cancel.scope(), pytest.raises(CancelledError):
-        token_groups(at)
+        position_groups(at)
 
 
 def test_a_walk_can_be_limited() -> None:
@@ -118,8 +120,8 @@ def test_a_walk_can_be_limited() -> None:
     at = matcher("regex", "[ab]*é?", b"")
     for _ in range(2):
         with pytest.raises(LimitExceededError):
-            token_groups(at, most_advances=2)
-        assert token_groups(at, most_advances=20)
+            position_groups(at, most_advances=2)
+        assert position_groups(at, most_advances=20)
 
 
 def shown(notation: str, text: str, prefix: bytes) -> list[tuple[set[bytes], list[str], list[str], bool]]:
@@ -151,12 +153,3 @@ def test_tokens_are_apart_by_the_part_that_reads_their_first_byte_and_by_what_co
         ],
         key=str,
     )
-
-
-@pytest.mark.parametrize(("notation", "text", "prefix"), PLACES)
-def test_positions_have_the_tokens_of_the_groups(notation: str, text: str, prefix: bytes) -> None:
-    at = matcher(notation, text, prefix)
-    p = np.linspace(0.0, 0.1, len(TOKENS))
-    groups, positions = token_groups(at, p), position_groups(at, p)
-    assert sum(one.count for one in groups) == sum(one.tokens.count for one in positions)
-    assert sum(one.mass or 0 for one in groups) == pytest.approx(sum(one.tokens.mass or 0 for one in positions))

@@ -62,7 +62,7 @@ def seen(view: GraphView) -> QImage:
 
 
 def fresh(view: GraphView) -> QImage:
-    """What a view shows at the same position that never moved."""
+    """Return the picture of a view at the same position that never moved."""
     view.scene().static_layer.recolour(is_stale=False)
     return seen(view)
 

@@ -1,4 +1,4 @@
-"""What steps lost, laid over rules, edges, parts and the complete automaton of small grammars."""
+"""The lost mass of steps over rules, edges, parts and the complete automaton of small grammars."""
 
 import pytest
 

@@ -210,20 +210,22 @@ def reported(*keywords):
 
 def test_the_readme_tells_what_a_server_was_seen_to_do():
     found = (
-        ReportedKeyword("/properties/a/maxItems", "maxItems", enforced=False, counterexample='{"a": [1, 1]}'),
-        ReportedKeyword("/properties/a", "items", enforced=True),
-        ReportedKeyword("", "not", enforced=None),
+        ReportedKeyword("/properties/a/maxItems", "maxItems", 'Not so: {"a": [1, 1]}'),
+        ReportedKeyword("/properties/a/default", "default", "So"),
+        ReportedKeyword("", "", "Unknown"),
     )
-    job = job_of(("json_schema", '{"properties": {"a": {"maxItems": 1, "items": {}}}}'), server_report=reported(*found))
+    job = job_of(
+        ("json_schema", '{"properties": {"a": {"maxItems": 1, "default": null}}}'), server_report=reported(*found)
+    )
     readme = dict(make("requests", job).files)["README.md"].decode()
     section = readme.partition("## What llama-server b11549 does")[2].partition("##")[0]
     assert "The check said this." in section
-    assert '- /properties/a/maxItems: not enforced; it allows `{"a": [1, 1]}`.' in section
-    assert "- /properties/a: enforced" in section
-    assert "- not: not known." in section
+    assert '- /properties/a/maxItems: Not so: {"a": [1, 1]}.' in section
+    assert "- /properties/a/default: So." in section
+    assert "- The regex: Unknown." in section
 
 
 def test_the_report_of_another_schema_is_refused():
-    job = job_of("person", server_report=reported(ReportedKeyword("/properties/no~1one", "type", enforced=True)))
+    job = job_of("person", server_report=reported(ReportedKeyword("/properties/no~1one", "type", "So")))
     with raises_key(NotExportableError, "errors.export.requests.other_report", pointer="/properties/no~1one"):
         make("requests", job)
