@@ -13,6 +13,9 @@ from app.presenters.one_dialog import OneDialog
 from app.session import Session
 from app.workers.requests.servers import CheckServer
 from engine.diagnosis.case import FailureCase
+from engine.servers.client import is_server_address
+from engine.servers.keys import remembered_key
+from engine.servers.server_spec import ServerSpec
 
 if TYPE_CHECKING:
     from app.dialogs.server_dialog import ServerCheckDialog, ServerToCheck
@@ -57,7 +60,10 @@ class ServerChecks(QObject):
 
         engines = self._session.engines
         dialog = ServerCheckDialog(self._window)
-        dialog.page.address.setText(self._address)
+        attached = self._attached()
+        dialog.page.address.setText(attached.address if attached else self._address)
+        dialog.page.address.selectAll()
+        dialog.page.model_name.setText(attached.model if attached else "")
         dialog.page.wanted.connect(self._ask)
         dialog.page.cancelled.connect(engines.cancel_server_check)
         dialog.output_wanted.connect(self._check_output)
@@ -70,8 +76,15 @@ class ServerChecks(QObject):
     def _ask(self, server: ServerToCheck) -> None:
         self._address = server.address
         compiled = self._session.compiling.request() if server.with_grammar else None
-        tokenizer = self._session.document.content.model.spec
-        self._session.engines.check_server(CheckServer(server.address, server.model, server.key, compiled, tokenizer))
+        attached = self._attached()
+        tokenizer = attached.tokenizer if attached else self._session.document.content.model.spec
+        key = server.key or remembered_key(server.address)
+        self._session.engines.check_server(CheckServer(server.address, server.model, key, compiled, tokenizer))
+
+    def _attached(self) -> ServerSpec | None:
+        """Return the server whose model is open; None for another model."""
+        model = self._session.decoding.view.model
+        return ServerSpec.read(model.spec) if model is not None and is_server_address(model.spec) else None
 
     def _check_output(self, text: str) -> None:
         self._output_check.check_case(FailureCase(output=text.encode("utf-8", "surrogatepass")))

@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from server_double import DoubleReply, served
 
 from app.dialogs.attach_dialog import AttachDialog
+from app.dialogs.server_dialog import ServerCheckDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.session.decoding import share_request
 from engine.document.codec import encode
@@ -65,6 +66,18 @@ def test_a_server_is_attached_and_its_model_stepped_by_keys_and_clicks(desk, dou
     step(desk)
     assert desk.output.isalpha()
     assert desk.settings.preferences.servers == [double.address]
+
+
+def test_the_check_of_a_server_begins_with_the_attached_one_and_its_key(desk, double):
+    attach(desk, double.address, KEY)
+    desk.activate()
+    QTest.keyClick(desk.window, Qt.Key.Key_F10, CONTROL | Qt.KeyboardModifier.ShiftModifier)
+    page = desk.window.findChild(ServerCheckDialog).page
+    assert (page.address.text(), page.address.selectedText()) == (double.address, double.address)
+    QTest.keyClick(page.address, Qt.Key.Key_Return)
+    desk.wait(lambda: page.report is not None)
+    desk.qtbot.mouseClick(page.run_button, LEFT)
+    desk.wait(lambda: not page.is_running)
 
 
 def test_a_key_is_in_no_file_that_is_written(desk, double, tmp_path, caplog):
