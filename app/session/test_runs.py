@@ -17,14 +17,15 @@ from PySide6.QtCore import QObject, Signal
 
 from app.delays import delayed
 from app.document import Document
-from app.jobs import JobGroup
+from app.jobs import JobGroup, Loss
 from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.decoding import Decoding
 from app.workers.protocol import Failed
-from app.workers.requests.decode import DecodeView, ManyAnswer
+from app.workers.requests.decode import DecodeView, ManyAnswer, WhyAnswer
 from app.workers.requests.judge import (
     CoverAnswer,
     CoverRequest,
+    FindRefusal,
     FollowLog,
     JudgeAnswer,
     JudgeRequest,
@@ -35,6 +36,8 @@ from app.workers.requests.judge import (
 from engine.decoding.values import NO_MASSES, Finish, PackedMasses, SampleOutcome, StepMass, Trace
 from engine.diagnosis.test_strings.values import CountedText, SuggestionKind
 from engine.document.content import ExpectedText
+from engine.matching.explanation import Reason, RefusalKind, TokenRefusal
+from engine.notations import NOTATIONS
 
 _DELAY_MS = 40  # edits of several strings at once are one request
 _OUTPUT_DELAY_MS = 400  # nobody reads the coverage at every step of a run
@@ -117,6 +120,28 @@ class StringTestRuns(QObject):
             known = tuple(one.text for one in self._document.content.test_strings)
             request = SuggestRequest(self._drawn.request, kind, known, self._seed)
             self._group.ask(request, self).then(show)
+
+    def find_refusal(self, answer: WhyAnswer, show: Callable[[TokenRefusal], object]) -> bool:
+        """Request the keywords of a schema that refuse a token; a newer request replaces one that waits.
+
+        Args:
+            answer: why the token is not allowed.
+            show: receives the keywords.
+
+        Returns:
+            Whether there is an answer to wait for; there is none if the grammar is no schema.
+        """
+        self._group.cancel(lambda request: isinstance(request, FindRefusal))
+        explanation, drawn = answer.explanation, self._drawn
+        is_asked = explanation.reason is Reason.DEAD_BYTE and answer.removed_by is None
+        if drawn is None or not NOTATIONS[drawn.request.notation].describes_json or not is_asked:
+            return False
+        if answer.read is None or not explanation.token:
+            return False
+        request = FindRefusal(drawn.request, answer.read, explanation.token)
+        asked = self._group.ask(request, self).then(show)
+        asked.lost(lambda lost: show(TokenRefusal(RefusalKind.UNKNOWN)) if lost.cause is not Loss.CANCELLED else None)
+        return True
 
     def revive(self) -> None:
         """Repeat the pending requests for a new process."""

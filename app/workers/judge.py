@@ -24,6 +24,7 @@ from app.workers.requests.judge import (
     ConvertRequest,
     CoverAnswer,
     CoverRequest,
+    FindRefusal,
     FollowLog,
     GenerateAnswer,
     GeneratedRule,
@@ -44,6 +45,7 @@ from engine.automata.byte_automaton import DEAD
 from engine.compile import compile_grammar
 from engine.diagnosis.batch.entries import count_of_records
 from engine.diagnosis.batch.logged_outputs import logged_output
+from engine.diagnosis.failures.refusal import refusal_of
 from engine.diagnosis.intake import (
     IntakeError,
     as_pasted_text,
@@ -69,6 +71,7 @@ from engine.export.automaton_files import NOTATION, AutomatonFileError, read_aut
 from engine.export.conversion_preview import ConvertOptions
 from engine.export.conversion_preview import convert as convert_grammar
 from engine.grammar.options import CompileOptions
+from engine.matching.explanation import RefusalKind, TokenRefusal
 from engine.notations.json_schema.json_tree import pointers
 from engine.source import (
     CancelledError,
@@ -325,6 +328,13 @@ class StringTestHandler(Handler):
         counted = tuple(index for index, text in enumerate(request.known) if grammar.fullmatch(text))
         covered = self._coverage(grammar, JudgeRequest(request.compiled, request.known, counted), cancel)
         return suggestions.texts_of_rules(grammar, automata, covered.rules, covered.edges, cancel)
+
+    @handles(FindRefusal)
+    def _find_refusal(self, request: FindRefusal, job: Job) -> TokenRefusal:
+        try:
+            return refusal_of(self._take(request.compiled, job.cancel), request.read, request.token, job.cancel)
+        except (GrammarError, LimitExceededError):
+            return TokenRefusal(RefusalKind.UNKNOWN)
 
     @handles(GenerateRequest)
     def _generate(self, request: GenerateRequest, job: Job) -> GenerateAnswer:

@@ -389,7 +389,7 @@ def why(session: DecodeSession, token_id: int) -> WhyAnswer:
     explanation = session.explain(token_id)
     removed_by = session.removed_by(token_id)
     prose = "" if removed_by else explanation.sentence
-    return WhyAnswer(token_id, explanation, prose, removed_by, len(session.steps))
+    return WhyAnswer(token_id, explanation, prose, removed_by, len(session.steps), session.grammar_text)
 
 
 def summary_of(model: LogitSource, spec: str) -> ModelSummary:

@@ -45,6 +45,51 @@ class StackVerdict:
     other_properties: bool = False
 
 
+class RefusalKind(StrEnum):
+    """The kind of cause for which a schema refuses a text."""
+
+    KEYWORDS = "keywords"  # without one of the keywords it would be allowed
+    TOGETHER = "together"  # each of the keywords refuses it, so only without all of them it would be allowed
+    OPTION = "option"  # another compile option would allow it
+    PRESENT = "present"  # the object has the property already
+    NOT_JSON = "not json"  # no JSON text continues in this way
+    UNKNOWN = "unknown"  # not found
+
+
+@dataclass(frozen=True, slots=True)
+class RefusingKeyword:
+    """A keyword of a schema without which a text would be allowed.
+
+    Attributes:
+        pointer: its JSON Pointer.
+        span: its value in the source.
+        names: the properties that are missing.
+        condition: the pointer of the `if` that decides whether it applies; empty if none does.
+        is_met: whether the text meets that `if`.
+    """
+
+    pointer: str
+    span: Span
+    names: tuple[str, ...] = ()
+    condition: str = ""
+    is_met: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRefusal:
+    """The cause for which a schema does not allow a token, proved by compiling the schema without it.
+
+    Attributes:
+        kind: what the cause is.
+        keywords: the keywords, those of the innermost value first.
+        option: the compile option that would have to be another, alone or beside a keyword; empty if none.
+    """
+
+    kind: RefusalKind
+    keywords: tuple[RefusingKeyword, ...] = ()
+    option: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """The verdict on a token at a configuration.

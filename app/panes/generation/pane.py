@@ -152,13 +152,18 @@ class GenerationPane(QFrame):
         self._name_states()
         self._show_headline()
 
-    def show_why(self, answer: WhyAnswer) -> None:
-        """Open *Why not?* below the candidates."""
+    def show_why(self, answer: WhyAnswer, *, is_searching: bool = False) -> None:
+        """Open *Why not?* below the candidates.
+
+        Args:
+            answer: the verdict on a token.
+            is_searching: whether `WhyPanel.show_refusal` will be called with what refuses it.
+        """
         self.pages.setCurrentIndex(0)
         position = self._view.position
         is_past = answer.index is not None and position is not None and position.index != answer.index
         candidate = None if is_past else self.candidates.candidate(answer.token_id)
-        self.why.show_answer(answer, candidate, self._source, is_past=is_past)
+        self.why.show_answer(answer, candidate, self._source, is_past=is_past, is_searching=is_searching)
 
     def show_assessment(self, verdict: Verdict) -> None:
         """Show how far the end is from the current position, or why the output ended."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from urllib.parse import urlsplit
 
 from app.catalogue import ui_text
@@ -14,7 +15,7 @@ from app.panes.generation.pane import GenerationPane
 from app.panes.generation.processor_commands import ProcessorCommands
 from app.panes.generation.run_commands import RunCommands
 from app.session import CompiledGrammarView, Notification, view_of
-from app.workers.requests.decode import DecodeView
+from app.workers.requests.decode import DecodeView, WhyAnswer
 from app.workers.requests.engine_masks import EngineChoice, EngineMask
 from app.workers.requests.engines import EngineList
 from engine.decoding.values import Candidate
@@ -45,7 +46,7 @@ class GenerationPresenter(PanePresenter):
         queries = decoding.queries
         session.document.replaced.connect(lambda: self._show(view_of(session.document.content)))
         decoding.view_changed.connect(self._show)
-        queries.explained.connect(view.show_why)
+        queries.explained.connect(self._explain)
         queries.assessed.connect(lambda found: view.show_assessment(found.verdict))
         queries.sampled.connect(view.show_many)
         queries.sampling_stopped.connect(view.stop_many)
@@ -96,6 +97,11 @@ class GenerationPresenter(PanePresenter):
     def _show(self, shown: DecodeView) -> None:
         self.view.show_view(shown)
         self.view.show_archived(self.session.document.content.archived)
+
+    def _explain(self, answer: WhyAnswer) -> None:
+        """Show why a token may come or not, and the keywords of a schema that refuse it once they are found."""
+        show = partial(self.view.why.show_refusal, answer)
+        self.view.show_why(answer, is_searching=self.session.test_runs.find_refusal(answer, show))
 
     def _show_refusals(self) -> None:
         """Show why no step, or no output, can be generated now."""

@@ -33,13 +33,22 @@ from app.workers.requests.decode import WhyAnswer
 from engine.decoding.stage_texts import stage_title
 from engine.decoding.values import Candidate
 from engine.matching.byte_descriptions import byte_prose
-from engine.matching.explanation import Explanation, Reason, StackVerdict
+from engine.matching.explanation import (
+    Explanation,
+    Reason,
+    RefusalKind,
+    RefusingKeyword,
+    StackVerdict,
+    TokenRefusal,
+)
 from engine.source import Span
+from engine.source.text import quoted
 
 Role = theme.Role
 _MOST_SPANS = 3
 _MOST_STACKS = 5
 _MOST_PROPERTIES = 4
+_MOST_KEYWORDS = 4
 _EXCERPT = 28
 _LEAST_LINES = 6  # visible, if the window is low
 _EMPHASIS = "text-decoration: underline; font-weight: 600;"
@@ -63,7 +72,8 @@ class WhyPanel(QFrame):
         self._answer: WhyAnswer | None = None
         self._candidate: Candidate | None = None
         self._source = ""
-        self._is_past = False
+        self._is_past = self._is_searching = False
+        self._refusal: TokenRefusal | None = None
         self.title = Label(is_html=True, wraps=True)
         self._prose = Label(is_html=True, wraps=True)
         self._prose.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -85,7 +95,13 @@ class WhyPanel(QFrame):
         self.hide()
 
     def show_answer(
-        self, answer: WhyAnswer, candidate: Candidate | None, source: str, *, is_past: bool = False
+        self,
+        answer: WhyAnswer,
+        candidate: Candidate | None,
+        source: str,
+        *,
+        is_past: bool = False,
+        is_searching: bool = False,
     ) -> None:
         """Open with an answer.
 
@@ -94,8 +110,10 @@ class WhyPanel(QFrame):
             candidate: the token's row in the table; None if it is not shown.
             source: the text of the grammar that the answer refers to, for excerpts; may be empty.
             is_past: whether the answer refers to another step than the shown one.
+            is_searching: whether `show_refusal` will be called with what refuses the token.
         """
         self._answer, self._candidate, self._source, self._is_past = answer, candidate, source, is_past
+        self._is_searching, self._refusal = is_searching, None
         self._render()
         self.show()
         name = candidate.name if candidate else ""
@@ -104,6 +122,13 @@ class WhyPanel(QFrame):
         if self._sentence:
             text = ui_text("generation.why.announcement", verdict=text, reason=unmarked(self._sentence))
         announce(self, text)
+
+    def show_refusal(self, answer: WhyAnswer, refusal: TokenRefusal) -> None:
+        """Add what refuses the token of an answer, if that is still shown."""
+        if answer is self._answer:
+            self._is_searching, self._refusal = False, refusal
+            self._render()
+            announce(self, unmarked(", ".join(one.pointer or "/" for one in refusal.keywords) or _cause(refusal)))
 
     def mark_past(self) -> None:
         """Add which step the answer refers to: another one is shown now."""
@@ -133,6 +158,7 @@ class WhyPanel(QFrame):
         explanation = self._answer.explanation
         self.title.setText(self._title_html(explanation))
         self._clear_facts()
+        self._show_refusal()
         if explanation.reason is Reason.DEAD_BYTE and explanation.token and explanation.offset is not None:
             self._add_fact(
                 ui_text("generation.why.stops_at"), _label(_dead_html(explanation.token, explanation.offset))
@@ -140,6 +166,9 @@ class WhyPanel(QFrame):
         if explanation.expected and explanation.reason is not Reason.ALLOWED:
             expected = _label(prose(byte_prose(explanation.expected), Role.ALLOWED))
             self._add_fact(ui_text("generation.why.expected"), expected)
+        if self._has_refusal:  # the positions of the match are all parts of its object, and none of them refuses
+            self._prose.hide()
+            return
         if explanation.spans:
             self._add_fact(ui_text("generation.why.source"), self._span_buttons(explanation.spans))
         read = explanation.stacks if self._removed_by is None else ()
@@ -147,6 +176,43 @@ class WhyPanel(QFrame):
             self._show_stacks(explanation)
         self._prose.setText(prose(self._sentence))
         self._prose.setVisible(bool(self._sentence))
+
+    @property
+    def _has_refusal(self) -> bool:
+        return self._is_searching or self._refusal is not None
+
+    def _show_refusal(self) -> None:
+        """Show the keywords that refuse the token, each with what it says."""
+        caption = ui_text("generation.why.cause")
+        if self._is_searching:
+            self._add_fact(caption, _label(words(ui_text("generation.why.searching"), Role.MUTED)))
+        if self._refusal is None:
+            return
+        for keyword in self._refusal.keywords[:_MOST_KEYWORDS]:
+            self._add_fact(caption, self._keyword_row(keyword))
+            caption = ""
+        more = len(self._refusal.keywords) - _MOST_KEYWORDS
+        if more > 0:
+            self._add_fact("", _label(words(_more(more), Role.MUTED)))
+        if meaning := _cause(self._refusal):
+            role = Role.MUTED if self._refusal.keywords else Role.TEXT
+            self._add_fact(caption, _label(prose(meaning, role)))
+
+    def _keyword_row(self, keyword: RefusingKeyword) -> QWidget:
+        row = QWidget()
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.SPACE_XS)
+        spans = (keyword.span,) if keyword.span.end else ()
+        layout.addWidget(self._span_button(keyword.pointer or "/", ui_text("generation.why.show"), spans))
+        text = code(self._excerpt(keyword.span), Role.FORBIDDEN) if spans else ""
+        if keyword.names:
+            text += " " + prose(ui_text("generation.why.fragment.missing", names=", ".join(map(quoted, keyword.names))))
+        if keyword.condition:
+            key, condition = "is_met" if keyword.is_met else "is_not_met", quoted(keyword.condition)
+            text += " " + prose(ui_text(f"generation.why.fragment.{key}", pointer=condition), Role.MUTED)
+        layout.addWidget(_label(text), 1)
+        return row
 
     @property
     def _sentence(self) -> str:
@@ -293,6 +359,18 @@ class _Scrolled(QScrollArea):
     def minimumSizeHint(self) -> QSize:
         """Return the height of a few lines."""
         return QSize(0, min(self.sizeHint().height(), _LEAST_LINES * self.fontMetrics().lineSpacing()))
+
+
+def _cause(refusal: TokenRefusal) -> str:
+    """Return in a sentence what a refusal says of its keywords, or in place of them."""
+    match refusal.kind:
+        case RefusalKind.KEYWORDS if refusal.option:
+            return ui_text("generation.why.cause_sentence.keyword_and_order", count=len(refusal.keywords))
+        case RefusalKind.KEYWORDS:
+            return ui_text("generation.why.cause_sentence.keywords") if len(refusal.keywords) > 1 else ""
+        case RefusalKind.OPTION:
+            return ui_text(f"generation.why.cause_sentence.{refusal.option}")
+    return ui_text(f"generation.why.cause_sentence.{refusal.kind.name.lower()}")
 
 
 def _more(count: int) -> str:

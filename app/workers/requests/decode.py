@@ -333,6 +333,7 @@ class WhyAnswer:
     Attributes:
         removed_by: the stage that removes a token which the grammar allows, and why; None if there is none.
         index: the number of tokens before it: in a run the window may show a later step by now.
+        read: what the grammar has read before it; None if no grammar is read.
     """
 
     token_id: int
@@ -340,6 +341,7 @@ class WhyAnswer:
     prose: str
     removed_by: tuple[str, str] | None = None
     index: int | None = None
+    read: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

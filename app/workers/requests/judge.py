@@ -11,6 +11,7 @@ from engine.diagnosis.intake.remarks import IntakeRemark
 from engine.diagnosis.intake.values import Intake
 from engine.diagnosis.test_strings.values import CountedText, Coverage, Suggestion, SuggestionKind
 from engine.diagnosis.verdicts.verdict import Verdict
+from engine.matching.explanation import TokenRefusal
 from engine.source import Diagnostic, Span
 
 
@@ -138,6 +139,21 @@ class SuggestAnswer:
     kind: SuggestionKind
     suggestions: tuple[Suggestion, ...] = ()
     error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FindRefusal(WorkerRequest[TokenRefusal]):
+    """Find the keywords of a schema for which a token may not come.
+
+    Attributes:
+        compiled: the schema.
+        read: what it has read.
+        token: the bytes of the token.
+    """
+
+    compiled: CompileRequest
+    read: bytes
+    token: bytes
 
 
 @dataclass(frozen=True, slots=True)

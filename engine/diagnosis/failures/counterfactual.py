@@ -59,20 +59,31 @@ class _EffortError(Exception):
     """The search took too long."""
 
 
-class _Search:
+class KeywordSearch:
     """A search among candidates for a smallest set that makes an output legal."""
 
     def __init__(
-        self, judge: Callable[[frozenset[str]], CompiledGrammar | None], data: bytes, *, is_whole: bool = False
+        self,
+        judge: Callable[[frozenset[str]], CompiledGrammar | None],
+        data: bytes,
+        *,
+        is_whole: bool = False,
+        most_effort: int = MOST_EFFORT,
     ) -> None:
         self._judge, self._data, self._is_whole = judge, data, is_whole
+        self._most_effort = most_effort
         self._known: dict[frozenset[str], bool] = {}
         self._effort = 0
         self.checks = 0
 
+    @property
+    def may_check(self) -> bool:
+        """Return whether there is effort left for another check."""
+        return self.checks < MOST_CHECKS and self._effort <= self._most_effort
+
     def grammar(self, removed: frozenset[str]) -> CompiledGrammar | None:
         """Compile the grammar without some parts; return None if that is not possible."""
-        if self.checks >= MOST_CHECKS or self._effort > MOST_EFFORT:
+        if not self.may_check:
             raise _EffortError
         self.checks += 1
         self._effort += _COMPILE
@@ -157,7 +168,7 @@ def schema_counterfactual(
         used = replace(options, property_order="any") if ORDER in removed else options
         return compile_grammar("json_schema", json.dumps(changed, ensure_ascii=False), used, cancel=cancel)
 
-    search = _Search(without, data, is_whole=is_whole)
+    search = KeywordSearch(without, data, is_whole=is_whole)
     found = list(dict.fromkeys(one.pointer for one in violations))[:MOST_CANDIDATES]
     try:
         for _ in range(MOST_ROUNDS):
@@ -214,7 +225,7 @@ def rule_counterfactual(
         without: returns the grammar's text in which some rules match any text.
         names: the names of the rules that may be removed.
     """
-    search = _Search(lambda removed: compile_grammar(grammar.notation, without(removed), grammar.options), data)
+    search = KeywordSearch(lambda removed: compile_grammar(grammar.notation, without(removed), grammar.options), data)
     smallest = search.smallest(tuple(names[:MOST_CANDIDATES]))
     if smallest is None or not smallest.removed:
         return None

@@ -94,6 +94,20 @@ def violated_keywords(root: Schema, value: OutputValue, options: CompileOptions)
     return tuple(sorted(known.values(), key=lambda one: one.start))
 
 
+def applied_subschemas(root: Schema, value: OutputValue, options: CompileOptions) -> dict[str, str]:
+    """Return the pointers of the subschemas that judge a value or a part of it, each with that of the part.
+
+    Args:
+        root: the schema, as JSON data.
+        value: the value.
+        options: the options of the compile, for patterns.
+    """
+    applied: dict[str, str] = {}
+    for _ in _SchemaCheck(root, options, root, "", value, "", applied=applied).violations():
+        pass
+    return applied
+
+
 @dataclass(frozen=True, slots=True)
 class _SchemaCheck:
     """The judgement of one value by one subschema."""
@@ -105,9 +119,11 @@ class _SchemaCheck:
     value: OutputValue
     path: str
     depth: int = 0
+    applied: dict[str, str] = field(default_factory=dict)
 
     def violations(self) -> Iterator[KeywordViolation]:
         """Yield the violations of this subschema and those below it."""
+        self.applied.setdefault(self.pointer, self.path)
         if self.schema is False:
             keyword = unescape_step(self.pointer.rpartition("/")[2])
             yield KeywordViolation(

@@ -9,10 +9,11 @@ from catalogue_texts import shows
 from app.catalogue import ui_text
 from app.workers.judge import StringTestHandler, path_of
 from app.workers.requests.compile import CompileRequest
-from app.workers.requests.judge import CoverRequest, JudgeRequest, SuggestRequest
+from app.workers.requests.judge import CoverRequest, FindRefusal, JudgeRequest, SuggestRequest
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.test_strings.values import CountedText, SuggestionKind
 from engine.diagnosis.verdicts.verdict import VerdictOutcome
+from engine.matching.explanation import RefusalKind
 from engine.source import CancelledError, CancelToken, limited_work, work_turns
 
 GRAMMARS = {
@@ -51,6 +52,15 @@ def test_texts_are_judged_and_counted(handler, notation):
     assert [verdict.outcome for verdict in answer.verdicts] == [VerdictOutcome.COMPLETE, VerdictOutcome.CUT_OFF]
     assert (answer.revision, answer.coverage.followed, answer.coverage.reason) == (3, 1, "")
     assert 0 < answer.coverage.covered_edges < answer.coverage.total_edges == len(answer.coverage.edges)
+
+
+def test_the_keywords_that_refuse_a_token_are_found_and_a_broken_schema_has_none(handler):
+    def found(request):
+        return handler.handle(FindRefusal(request, b"{", b"}"), CancelToken(), lambda _value: None)
+
+    refusal = found(compiled("json_schema"))
+    assert [(one.pointer, one.names) for one in refusal.keywords] == [("/required", ("a",))]
+    assert found(compiled("json_schema", "{")).kind is RefusalKind.UNKNOWN
 
 
 @pytest.mark.parametrize("notation", GRAMMARS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from decode_views import WHY, position, trace, view
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QToolButton
@@ -14,7 +15,7 @@ from app.workers.requests.decode import WhyAnswer
 from engine.compile import compile_grammar
 from engine.decoding.values import SamplerSettings
 from engine.matching import Matcher
-from engine.matching.explanation import Explanation, Reason
+from engine.matching.explanation import Explanation, Reason, RefusalKind, RefusingKeyword, TokenRefusal
 from engine.source import Span
 from engine.vocabulary import Vocabulary
 
@@ -71,6 +72,38 @@ def test_why_not_has_a_row_for_each_stack(qtbot, pane):
         qtbot.mouseClick(buttons["c"], LEFT)
     span = wanted.args[0]
     assert grammar.source.text[span.start : span.end] == "[0-9]"
+
+
+SCHEMA = '{"if": {"required": ["a"]}, "then": {"required": ["b"]}}'
+
+
+def test_the_keyword_that_refuses_is_added_once_it_is_found_and_points_into_the_grammar(qtbot, pane):
+    pane.set_source(SCHEMA)
+    pane.show_why(WHY, is_searching=True)
+    start = SCHEMA.index('["b"]')
+    keyword = RefusingKeyword("/then/required", Span(start, start + 5), ("b",), "/if")
+    pane.why.show_refusal(WHY, TokenRefusal(RefusalKind.KEYWORDS, (keyword,)))
+    button = next(one for one in pane.why.findChildren(QToolButton) if one.text() == "/then/required")
+    with qtbot.waitSignal(pane.span_wanted) as wanted:
+        qtbot.mouseClick(button, LEFT)
+    assert wanted.args == [keyword.span]
+    shown = [label.text() for label in pane.why.findChildren(QLabel)]
+    assert any("/if" in one for one in shown)
+
+
+def test_a_refusal_of_an_earlier_token_is_not_shown(pane):
+    pane.show_why(WHY, is_searching=True)
+    pane.why.show_refusal(replace(WHY), TokenRefusal(RefusalKind.KEYWORDS, (RefusingKeyword("/late", Span(0, 1)),)))
+    assert all(one.text() != "/late" for one in pane.why.findChildren(QToolButton))
+
+
+@pytest.mark.parametrize("kind", RefusalKind)
+def test_every_kind_of_refusal_has_words(pane, kind):
+    pane.show_why(WHY, is_searching=True)
+    before = {label.text() for label in pane.why.findChildren(QLabel)}
+    keywords = tuple(RefusingKeyword(f"/{name}", Span(0, 1)) for name in "abcdef")
+    pane.why.show_refusal(WHY, TokenRefusal(kind, keywords, "whitespace"))
+    assert {label.text() for label in pane.why.findChildren(QLabel)} - before
 
 
 def test_every_reason_can_be_shown(pane):
