@@ -60,7 +60,7 @@ COVERED_WIDTHS = (3.0, 6.0, 9.0, 13.0, 18.0)
 _RING = 0.6  # the width of the ring of a state, as a share of that of a band
 _LOST_LEVELS = (None, *range(len(COVERED_WIDTHS)))
 _COVERED = 9.0  # where the share is unknown
-_TILE, _LONG_TILE, _PIECE_TILE = 400.0, 1600.0, 800.0
+_TILE, _LONG_TILE, _PIECE_TILE = 400.0, 1600.0, 600.0
 _SAME_ZOOM, _MOST_SCALED = 1e-6, 0.5  # differences of the zoom between a picture and a frame
 _LINE = 1.2
 _MOST_AT_ONCE = 400  # edges; more are drawn in slices
@@ -146,17 +146,22 @@ class StaticLayer(QObject):
         self._frames.setBrush(theme.colour(Role.PANEL))
 
     def set_thin(self, is_thin: bool) -> None:
-        """Keep the thickness of lines on the screen, since the zoom would make them thinner than at 100%."""
-        if is_thin != self._is_thin:
-            self._is_thin = is_thin
+        """Keep the thickness of lines on the screen, since the zoom would make them thinner than at 100%.
+
+        That of a large drawing is always kept, as that of its `pieces`: new pens for hundreds of items take 10 ms.
+        """
+        is_kept = is_thin or self.is_large
+        if is_kept != self._is_thin:
+            self._is_thin = is_kept
             for item in (*self.lines, *self.bodies, self._stubs, self._frames):
-                item.setPen(_kept(item.pen(), is_thin))
+                item.setPen(_kept(item.pen(), is_kept))
 
     def _draw_bodies(self, placed: PositionedDiagram) -> None:
         tiles: defaultdict[Point, list[int]] = defaultdict(list)
+        size = _PIECE_TILE if self.is_large else _TILE
         for state, box in placed.boxes.items():
             if state >= 0:
-                tiles[box.left() // _TILE, box.top() // _TILE].append(state)
+                tiles[box.left() // size, box.top() // size].append(state)
         for members in tiles.values():
             self.bodies.append(layer(self._scene, 30, placed.outlines(members)))
 
@@ -182,7 +187,7 @@ class StaticLayer(QObject):
         tips: defaultdict[tuple[float, float], list[Chain]] = defaultdict(list)
         for chain in chains:
             tile = None
-            for before, after in pairwise(shapes.straightened(chain)):
+            for before, after in pairwise(_divided(shapes.straightened(chain))):
                 its_tile = (before[0] + after[0]) // (2 * _PIECE_TILE), (before[1] + after[1]) // (2 * _PIECE_TILE)
                 if its_tile != tile:
                     tile = its_tile
@@ -261,28 +266,37 @@ class PieceItem(QGraphicsItem):
             return
         transform, is_smooth = painter.worldTransform(), painter.testRenderHint(QPainter.RenderHint.Antialiasing)
         picture = self._picture
-        if picture is None or picture.deviceIndependentSize().toSize() != widget.size():
+        size = widget.size()
+        is_same_size = picture is not None and picture.deviceIndependentSize().toSize() == size
+        if picture is None or not (is_same_size or self.is_moving):
             picture = None
-        elif transform != self._transform:
-            picture = self._moved(picture, transform, is_smooth=is_smooth)
+        elif transform != self._transform or not is_same_size:
+            picture = self._moved(picture, transform, size, is_smooth=is_smooth)
         elif not self.is_moving and not (self._is_exact and is_smooth == self._is_smooth):
             picture = None
         if picture is None:
-            picture = _empty_picture(widget.size(), widget.devicePixelRatioF())
-            self._paint_into(picture, transform, [QRect(QPoint(), widget.size())], is_smooth=is_smooth)
+            picture = _empty_picture(size, widget.devicePixelRatioF())
+            self._paint_into(picture, transform, [QRect(QPoint(), size)], is_smooth=is_smooth)
             self._is_exact, self._is_smooth = True, is_smooth
         self._picture, self._transform = picture, transform
         painter.resetTransform()
         painter.drawPixmap(0, 0, picture)
         painter.setWorldTransform(transform)
 
-    def _moved(self, before: QPixmap, transform: QTransform, *, is_smooth: bool) -> QPixmap | None:
-        """Return the picture after a movement, made from the previous one; None if that differs too much."""
+    def _moved(self, before: QPixmap, transform: QTransform, size: QSize, *, is_smooth: bool) -> QPixmap | None:
+        """Return the picture after a movement, made from the previous one; None if that differs too much.
+
+        Args:
+            before: the previous picture.
+            transform: the new position.
+            size: of the view: scroll bars come and go while it zooms.
+            is_smooth: whether lines are smooth now.
+        """
         step = self._transform.inverted()[0] * transform
         is_scaled = abs(step.m11() - 1) > _SAME_ZOOM
         if is_scaled and not (self.is_moving and abs(step.m11() - 1) <= _MOST_SCALED):
             return None
-        ratio, size = before.devicePixelRatio(), before.deviceIndependentSize().toSize()
+        ratio = before.devicePixelRatio()
         if not is_scaled:
             step = QTransform.fromTranslate(round(step.dx()), round(step.dy()))
         is_whole = all((by * ratio).is_integer() for by in (step.dx(), step.dy()))
@@ -294,10 +308,11 @@ class PieceItem(QGraphicsItem):
         painter.drawPixmap(0, 0, before)
         painter.end()
         view = QRect(QPoint(), size)
-        kept = step.mapRect(QRectF(view)).toRect()
+        kept = step.mapRect(QRectF(QPointF(), before.deviceIndependentSize())).toRect()
         if is_scaled:
             kept.adjust(1, 1, -1, -1)  # its border is mixed with what is outside
         kept &= view
+        # Clipped to all sides at once, a painter would look at every line between them.
         sides = (
             QRect(view.topLeft(), QPoint(view.right(), kept.top() - 1)),
             QRect(QPoint(view.left(), kept.top()), QPoint(kept.left() - 1, kept.bottom())),
@@ -325,6 +340,16 @@ class PieceItem(QGraphicsItem):
             painter.drawPath(lines)
         for _, _, heads in tiles:
             painter.fillPath(heads, theme.colour(self._role))
+
+
+def _divided(points: Sequence[Point]) -> Iterator[Point]:
+    """Yield the points of a line, with others between those that are farther from each other than a tile is wide."""
+    yield points[0]
+    for (x0, y0), (x1, y1) in pairwise(points):
+        count = ceil(max(abs(x1 - x0), abs(y1 - y0)) / _PIECE_TILE)
+        for part in range(1, count):
+            yield x0 + (x1 - x0) * part / count, y0 + (y1 - y0) * part / count
+        yield x1, y1
 
 
 def _empty_picture(size: QSize, ratio: float) -> QPixmap:
@@ -746,6 +771,27 @@ class NodeName(NamedTuple):
     most: float = 1.0
 
 
+class _NameMeasure(NamedTuple):
+    """A name as it is drawn, in numbers alone, since every zoom looks at all of them.
+
+    Attributes:
+        text: the name, shortened.
+        x, y: where it is in the scene.
+        dx, dy: the distance of its middle from there, in pixels.
+        width, height: its size in pixels.
+        least: the zoom from which on a number has room in its node.
+    """
+
+    text: str
+    x: float
+    y: float
+    dx: float
+    dy: float
+    width: float
+    height: float
+    least: float
+
+
 class NameLayer:
     """Names of the same size at every zoom: as many as do not cover one another, the first ones first.
 
@@ -756,7 +802,7 @@ class NameLayer:
         self._scene, self._z = scene, z
         self._style_of = style
         self._names: Sequence[NodeName] = ()
-        self._rects: list[tuple[str, QRectF]] = []  # the text of each name, shortened, and its rectangle around 0, 0
+        self._measures: list[_NameMeasure] = []
         self._items: dict[int, QGraphicsRectItem] = {}  # by the position in `_names`
         self._shown: list[int] = []
         self._zoom: float | None = None  # of the shown names
@@ -764,7 +810,7 @@ class NameLayer:
     def replace(self, names: Sequence[NodeName]) -> None:
         """Replace all names; those that have room are shown at the next zoom."""
         self._remove_items()
-        self._names, self._rects, self._shown, self._zoom = names, [], [], None
+        self._names, self._measures, self._shown, self._zoom = names, [], [], None
 
     def hide(self) -> None:
         """Show no names."""
@@ -779,7 +825,7 @@ class NameLayer:
                     self._style(item, self._names[number])
             return
         self._remove_items()
-        self._rects = []
+        self._measures = []
         if self._zoom is not None:
             zoom, self._zoom = self._zoom, None
             self.show(zoom)
@@ -791,16 +837,12 @@ class NameLayer:
         self._zoom = zoom
         taken = Rects()
         shown: list[int] = []
-        for number, (name, (_, at)) in enumerate(zip(self._names, self._measured(), strict=True)):
+        for number, (name, its) in enumerate(zip(self._names, self._measured(), strict=True)):
             if len(shown) >= _MOST_NAMES:
                 break
-            if zoom >= name.most:
+            if zoom >= name.most or zoom < its.least:
                 continue
-            box, width, height = name.box, at.width(), at.height()
-            if name.is_number and not (width <= box.width() * zoom + 2 and height <= box.height() * zoom + 2):
-                continue
-            origin, middle = box.topLeft() if name.is_title else box.center(), at.center()
-            rect = around((origin.x() * zoom + middle.x(), origin.y() * zoom + middle.y()), (width, height))
+            rect = around((its.x * zoom + its.dx, its.y * zoom + its.dy), (its.width, its.height))
             if taken.is_free(rect):
                 taken.add(rect)
                 shown.append(number)
@@ -809,26 +851,29 @@ class NameLayer:
     @property
     def texts(self) -> list[str]:
         """Return the shown names."""
-        return [self._measured()[number][0] for number in self._shown]
+        return [self._measured()[number].text for number in self._shown]
 
-    def _measured(self) -> list[tuple[str, QRectF]]:
-        if not self._rects:
+    def _measured(self) -> list[_NameMeasure]:
+        if not self._measures:
             metrics = QFontMetricsF(name_font())
             for name in self._names:
                 text = metrics.elidedText(name.text, Qt.TextElideMode.ElideRight, _WIDEST_NAME)
                 width, height = metrics.horizontalAdvance(text) + 4, metrics.height()
-                rect = QRectF(-width / 2, -height / 2, width, height)
-                if name.is_title:
-                    rect.moveTo(_TITLE_INSET, _TITLE_INSET / 2)
-                self._rects.append((text, rect))
-        return self._rects
+                box = name.box
+                origin = box.topLeft() if name.is_title else box.center()
+                dx, dy = (_TITLE_INSET + width / 2, (_TITLE_INSET + height) / 2) if name.is_title else (0.0, 0.0)
+                least = 0.0
+                if name.is_number:
+                    least = max((width - 2) / max(box.width(), 1.0), (height - 2) / max(box.height(), 1.0))
+                self._measures.append(_NameMeasure(text, origin.x(), origin.y(), dx, dy, width, height, least))
+        return self._measures
 
     def _show_only(self, numbers: list[int]) -> None:
         for number in set(self._shown).difference(numbers):
             self._items[number].hide()
         for number in numbers:
             if number not in self._items:
-                self._items[number] = self._item(self._names[number], *self._measured()[number])
+                self._items[number] = self._item(self._names[number], self._measured()[number])
             self._items[number].show()
         self._shown = numbers
 
@@ -837,13 +882,14 @@ class NameLayer:
             self._scene.removeItem(item)
         self._items, self._shown = {}, []
 
-    def _item(self, name: NodeName, text: str, rect: QRectF) -> QGraphicsRectItem:
+    def _item(self, name: NodeName, its: _NameMeasure) -> QGraphicsRectItem:
+        rect = QRectF(its.dx - its.width / 2, its.dy - its.height / 2, its.width, its.height)
         background = QGraphicsRectItem(rect)
         background.setFlag(QGraphicsRectItem.GraphicsItemFlag.ItemIgnoresTransformations)
         background.setPen(Qt.PenStyle.NoPen)
-        background.setPos(name.box.topLeft() if name.is_title else name.box.center())
+        background.setPos(its.x, its.y)
         background.setZValue(self._z)
-        line = QGraphicsSimpleTextItem(text, background)
+        line = QGraphicsSimpleTextItem(its.text, background)
         line.setFont(name_font())
         line.setPos(rect.left() + 2, rect.top())
         self._style(background, name)
