@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QEnterEvent,
     QFocusEvent,
     QHelpEvent,
+    QInputMethodEvent,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -36,6 +37,7 @@ from app.panes.editor.highlighter import LONG_TEXT, Highlighter, next_visible
 from app.panes.editor.marks import named_at, paint_invisible, paint_sign
 from app.panes.editor.notation_history import NotationHistory
 from app.panes.editor.offsets import Offsets
+from app.panes.editor.slices import SLICE, SlicedChange, replace_in_slices, slices_of
 from app.panes.editor.target_badges import Badge, badge_of, badge_rect, paint_badge
 from app.theme import Role
 from app.theme.labels import plain_text
@@ -52,6 +54,7 @@ _WHEEL_STEP = 120  # of a wheel that clicks
 _LEAST_DIGITS = 2
 MAX_PARSED_LENGTH = 50_000  # a longer text takes too long to parse at every key, for names and completions
 _MAX_MATCHED_LENGTH = 10_000  # a longer text has no bracket matching, which reads it completely at every cursor move
+_SLICE_OF_EDITS = 500  # are made before waiting events have their turn: 8 ms
 _LIST_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape, Qt.Key.Key_Tab, Qt.Key.Key_Backtab}
 _CURSOR_KEYS = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End}
 _COMMAND_MODIFIERS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.MetaModifier
@@ -91,6 +94,8 @@ class CodeEdit(QPlainTextEdit):
         self._offsets = Offsets("")
         self._text = ""
         self._is_silent = False  # the code that changes the text reports it
+        self._slices = SlicedChange(self)
+        self._is_changing = False  # in slices, so that `_text` is the text before
         self._history = NotationHistory(self.document())
         self.notation = ""
         self.fix_text: Callable[[Diagnostic], str] = lambda _finding: ""
@@ -112,7 +117,7 @@ class CodeEdit(QPlainTextEdit):
         self._heat_is_lost = False
         self._line_marks: dict[int, Sign] = {}
         self._badges: dict[int, Badge] = {}  # by line
-        self.folding = Folding(self)
+        self.folding = Folding(self, self._slices)
         self.folding.changed.connect(self._highlighter.show_visible)
         self.gutter = Gutter(self, self.sign_of_line, self.tip_of_line, self.folding)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -134,6 +139,7 @@ class CodeEdit(QPlainTextEdit):
 
     def text(self) -> str:
         """Return the text."""
+        self._complete_change()
         return self._text
 
     @property
@@ -141,40 +147,133 @@ class CodeEdit(QPlainTextEdit):
         """Return the notation and its options, as set by `set_text` or `switch`, at this step of the undo history."""
         return self._history.current
 
+    def complete(self) -> None:
+        """Make what remains of a long text or of a long change now."""
+        self._slices.complete()
+
+    def _complete_change(self) -> None:
+        if self._is_changing:
+            self.complete()
+
     def set_text(self, text: str, choice: object = None) -> None:
-        """Replace the text and its notation; this is not an edit, and cannot be undone."""
+        """Replace the text and its notation; this is not an edit, and cannot be undone.
+
+        A long text is shown from its beginning at once, and inserted completely between events.
+        """
+        self.complete()
+        slices = slices_of(text)
         with self._without_signals():
             self._prepare_for(text)
-            self.setPlainText(text)
+            if len(slices) == 1:
+                self.setPlainText(text)
+            else:
+                self._take_text(text)
+                self._slices.begin(self._fill(slices), self._on_filled)
+                self._highlighter.show_visible()
+                self.gutter.update()
         self._history.begin(choice)
+
+    def _fill(self, slices: Sequence[str]) -> Iterator[None]:
+        """Show the first slice, and append the others."""
+        self.setPlainText(slices[0])
+        self.setUndoRedoEnabled(False)
+        for one in slices[1:]:
+            yield
+            cursor = QTextCursor(self.document())
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            cursor.insertText(one)
+
+    def _on_filled(self) -> None:
+        self.setUndoRedoEnabled(True)
+        self._history.follow()
+        with self._without_signals():
+            self._on_text_changed()
+        if self.current_diagnostics:
+            self.show_diagnostics(self.diagnostics)  # those of lines that were not there yet
+        self._update_marks()
+
+    def _change(self, steps: Iterator[None], done: Callable[[], object], *, is_silent: bool = False) -> None:
+        """Change the text in slices, as one undo step; nothing of it is shown before it is complete.
+
+        Args:
+            steps: makes a slice whenever it is asked for the next value.
+            done: called when the text is complete.
+            is_silent: whether `done` reports the change.
+        """
+        below = self._history.depth
+        self.setExtraSelections([])
+        self.viewport().setUpdatesEnabled(False)
+        self._is_changing = True
+
+        def on_complete() -> None:
+            self._is_changing, before = False, self._text
+            if not is_silent:
+                self._history.edited()
+            self._history.note_slices(below)
+            with self._without_signals() if is_silent else nullcontext():
+                self._on_text_changed()
+            if self._text is before:
+                self._update_marks()
+            self.viewport().setUpdatesEnabled(True)
+            done()
+
+        self._slices.begin(steps, on_complete)
 
     def switch(self, choice: object, text: str | None = None) -> None:
         """Change the notation, and the text if given, as one undo step."""
+        self.complete()
         cursor = self.textCursor()
+        slices = slices_of(text or "")
+        if text is not None and len(slices) + len(slices_of(self._text)) > 2:
+            cursor.select(QTextCursor.SelectionType.Document)
+            self._change(self._switch(choice, cursor, slices), lambda: self._on_switched(cursor), is_silent=True)
+            return
         with self._without_signals():
             self._history.switch(choice, cursor, text)
+        self._on_switched(cursor)
+
+    def _switch(self, choice: object, cursor: QTextCursor, slices: list[str]) -> Iterator[None]:
+        yield from replace_in_slices(cursor, slices)
+        cursor.movePosition(QTextCursor.MoveOperation.Start)
+        self._history.switch(choice, cursor)
+
+    def _on_switched(self, cursor: QTextCursor) -> None:
         self.setTextCursor(cursor)
-        self.switched.emit(self._text, choice)
+        self.switched.emit(self._text, self._history.current)
 
     def undo(self) -> None:
         """Undo the last step, an edit or a change of the notation."""
-        self._go_in_history(super().undo)
+        self._go_in_history(super().undo, is_back=True)
 
     def redo(self) -> None:
         """Redo the last undone step."""
-        self._go_in_history(super().redo)
+        self._go_in_history(super().redo, is_back=False)
 
-    def _go_in_history(self, go: Callable[[], None]) -> None:
+    def _go_in_history(self, go: Callable[[], None], *, is_back: bool) -> None:
+        self.complete()
         text, choice, depth = self._text, self._history.current, self._history.depth
+
+        def report() -> None:
+            if self._history.is_replacement(depth):
+                self.replaced.emit()
+            self._history.follow()
+            if self._history.current != choice:
+                self.switched.emit(self._text, self._history.current)
+            elif self._text != text:
+                self.edited.emit(self._text)
+
+        if self._history.has_slices(below=is_back):
+            self._change(self._go_over_slices(go), report, is_silent=True)
+            return
         with self._without_signals(), self._without_marks():
             go()
-        if self._history.is_replacement(depth):
-            self.replaced.emit()
-        self._history.follow()
-        if self._history.current != choice:
-            self.switched.emit(self._text, self._history.current)
-        elif self._text != text:
-            self.edited.emit(self._text)
+        report()
+
+    def _go_over_slices(self, go: Callable[[], None]) -> Iterator[None]:
+        go()
+        while self._history.is_between_slices:
+            yield
+            go()
 
     @contextmanager
     def _without_signals(self) -> Iterator[None]:
@@ -197,6 +296,7 @@ class CodeEdit(QPlainTextEdit):
 
     def select(self, span: Span) -> None:
         """Select a span and scroll to it."""
+        self.complete()
         cursor = self.textCursor()
         cursor.setPosition(self._offsets.to_utf16(span.start))
         cursor.setPosition(self._offsets.to_utf16(span.end), QTextCursor.MoveMode.KeepAnchor)
@@ -205,16 +305,19 @@ class CodeEdit(QPlainTextEdit):
 
     def bring_into_view(self, span: Span) -> None:
         """Scroll to a span; the cursor stays."""
+        self.complete()
         bring_into_view(self, self._offsets.to_utf16(span.start))
 
     @property
     def caret(self) -> int:
         """Return the cursor's position in code points."""
+        self._complete_change()
         return self._offsets.to_code_points(self.textCursor().position())
 
     @property
     def selection(self) -> Span:
         """Return the selection; an empty span at the cursor if there is none."""
+        self._complete_change()
         cursor, to_points = self.textCursor(), self._offsets.to_code_points
         return Span(to_points(cursor.selectionStart()), to_points(cursor.selectionEnd()))
 
@@ -225,22 +328,42 @@ class CodeEdit(QPlainTextEdit):
             edits: the changes; their spans refer to the current text.
             caret: the new cursor position; by default after the last edit.
         """
+        self.complete()
         ordered = sorted(edits, key=lambda edit: edit.span)
         if not ordered:
             return
         after = apply_edits(self._text, ordered)
         growth = sum(len(edit.replacement) - (edit.span.end - edit.span.start) for edit in ordered)
-        caret_after = ordered[-1].span.end + growth if caret is None else caret
-        units = [(self._offsets.to_utf16(e.span.start), self._offsets.to_utf16(e.span.end)) for e in ordered]
-        cursor = self.textCursor()
+        caret_after = Offsets(after).to_utf16(ordered[-1].span.end + growth if caret is None else caret)
+        steps = self._make_edits(ordered)
+        if len(ordered) > _SLICE_OF_EDITS or len(slices_of(max((e.replacement for e in ordered), key=len))) > 1:
+            self._change(steps, lambda: self._place_cursor(caret_after))
+            return
         with self._without_marks():
+            next(steps, None)
+        self._place_cursor(caret_after)
+
+    def _make_edits(self, ordered: Sequence[Edit]) -> Iterator[None]:
+        to_utf16 = self._offsets.to_utf16
+        cursor = self.textCursor()
+        for end in range(len(ordered), 0, -_SLICE_OF_EDITS):
             cursor.beginEditBlock()
-            for (start, end), edit in zip(reversed(units), reversed(ordered), strict=True):
-                cursor.setPosition(start)
-                cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-                cursor.insertText(edit.replacement)
-            cursor.setPosition(Offsets(after).to_utf16(caret_after))
+            for edit in reversed(ordered[max(end - _SLICE_OF_EDITS, 0) : end]):
+                cursor.setPosition(to_utf16(edit.span.start))
+                cursor.setPosition(to_utf16(edit.span.end), QTextCursor.MoveMode.KeepAnchor)
+                slices = slices_of(edit.replacement)
+                cursor.insertText(slices[0])
+                for one in slices[1:]:
+                    cursor.endEditBlock()
+                    yield
+                    cursor.beginEditBlock()
+                    cursor.insertText(one)
             cursor.endEditBlock()
+            yield
+
+    def _place_cursor(self, position: int) -> None:
+        cursor = self.textCursor()
+        cursor.setPosition(position)
         self.setTextCursor(cursor)
         self.ensureCursorVisible()
 
@@ -384,6 +507,8 @@ class CodeEdit(QPlainTextEdit):
         self.setFont(theme.mono_font(1.0 + self._text_size))
 
     def _update_marks(self) -> None:
+        if self._is_changing:
+            return
         document, to_utf16 = self.document(), self._offsets.to_utf16
         self.setExtraSelections(
             [
@@ -421,14 +546,17 @@ class CodeEdit(QPlainTextEdit):
         text = self.document().toRawText().replace("\u2029", "\n").replace("\u2028", "\n")
         if text == self._text:
             return  # formats changed, not text
-        self._text, self._offsets = text, Offsets(text)
-        self._pairs = None
-        self._live = self._pointed = self._found = ()
-        self._heat = ()
+        self._take_text(text)
         self._follow_length(len(text))
         self._update_marks()
         if not self._is_silent:
             self.edited.emit(text)
+
+    def _take_text(self, text: str) -> None:
+        self._text, self._offsets = text, Offsets(text)
+        self._pairs = None
+        self._live = self._pointed = self._found = ()
+        self._heat = ()
 
     def _prepare_for(self, text: str) -> None:
         """Hide blanks and widen the gutter before a long text is inserted, so that it is laid out but once."""
@@ -454,6 +582,7 @@ class CodeEdit(QPlainTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Leave the keys of the completion list to it, and report other typed characters."""
+        self.complete()
         if self.popup_is_open() and event.key() in _LIST_KEYS:
             event.ignore()
             return
@@ -489,17 +618,42 @@ class CodeEdit(QPlainTextEdit):
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Paste without secrets, and report if the whole text was replaced."""
+        self.complete()
         replaces_all, depth = self._selection_is_all, self._history.depth
         clean, removed = without_secrets(source)
+
+        def report() -> None:
+            if removed:
+                self.secrets_removed.emit(removed)
+            if replaces_all and self._text.strip():
+                self._history.note_replacement(depth)
+                self.replaced.emit()
+                self.pasted_over.emit(self._text)
+
         self._prepare_for(clean.text())
+        slices, cursor = slices_of(clean.text()), self.textCursor()
+        selected = cursor.selectedText().count("\u2029")
+        if len(slices) > 1 or selected > SLICE:
+
+            def show_end() -> None:
+                self._place_cursor(cursor.position())
+                report()
+
+            self._change(replace_in_slices(cursor, slices), show_end)
+            return
         with self._without_marks():
             super().insertFromMimeData(clean)
-        if removed:
-            self.secrets_removed.emit(removed)
-        if replaces_all and self._text.strip():
-            self._history.note_replacement(depth)
-            self.replaced.emit()
-            self.pasted_over.emit(self._text)
+        report()
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        """Insert what an input method composed."""
+        self.complete()
+        super().inputMethodEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Move the cursor."""
+        self.complete()
+        super().mousePressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Go to the definition of a name that is clicked with Ctrl; unfold a line whose mark is clicked."""
@@ -516,6 +670,7 @@ class CodeEdit(QPlainTextEdit):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Show the standard menu with the commands of grammars."""
+        self.complete()
         position = event.pos()
         by_mouse = event.reason() is QContextMenuEvent.Reason.Mouse
         if by_mouse and not self.textCursor().hasSelection():

@@ -21,6 +21,7 @@ from app import theme
 from app.catalogue import ui_text
 from app.delays import delayed
 from app.panes.editor.highlighter import next_visible
+from app.panes.editor.slices import SlicedChange
 from app.theme import Role
 
 _SLICE = 1_000  # lines that are hidden or shown before waiting events have their turn: 10 ms
@@ -75,9 +76,10 @@ class Folding(QObject):
 
     changed = Signal()
 
-    def __init__(self, edit: QPlainTextEdit) -> None:
+    def __init__(self, edit: QPlainTextEdit, slices: SlicedChange) -> None:
         super().__init__(edit)
         self._edit = edit
+        self._slices = slices
         self._has_folds = False
         self._rest: Iterator[QTextBlock] = iter(())  # lines still to be hidden, or to be shown
         self._shows = False
@@ -148,6 +150,7 @@ class Folding(QObject):
         self.reveal(self._edit.document().firstBlock())
 
     def _set_visible(self, blocks: Iterator[QTextBlock], *, shown: bool) -> None:
+        self._slices.complete()
         self._has_folds |= not shown
         self._rest, self._shows = blocks, shown
         self._go_on()

@@ -27,6 +27,7 @@ class NotationHistory:
         self._document = document
         self._marks = [_Mark(0, None)]
         self._replacements: list[tuple[int, int]] = []  # the depths before and after an edit of the whole text
+        self._sliced: list[tuple[int, int]] = []  # the depths before and after an edit that was made in slices
         self._depth = 0
         self._could_redo = False
 
@@ -50,9 +51,24 @@ class NotationHistory:
         low, high = sorted((before, self.depth))
         return any(low <= below and above <= high for below, above in self._replacements)
 
+    def note_slices(self, below: int) -> None:
+        """Record that the last edit was made in slices, which are undone together; `below` is the depth before it."""
+        if self.depth > below and (below, self.depth) not in self._sliced:  # otherwise it is undone, or repeated
+            self._sliced.append((below, self.depth))
+
+    def has_slices(self, *, below: bool) -> bool:
+        """Return whether the step below the current position, or the one above, is a part of an edit in slices."""
+        step = self.depth - 1 if below else self.depth
+        return any(low <= step < high for low, high in self._sliced)
+
+    @property
+    def is_between_slices(self) -> bool:
+        """Return whether only a part of an edit in slices is undone."""
+        return any(low < self.depth < high for low, high in self._sliced)
+
     def begin(self, choice: object) -> None:
         """Start with a text without history."""
-        self._marks, self._replacements = [_Mark(0, choice)], []
+        self._marks, self._replacements, self._sliced = [_Mark(0, choice)], [], []
         self.follow()
 
     def switch(self, choice: object, cursor: QTextCursor, text: str | None = None) -> None:
@@ -80,6 +96,7 @@ class NotationHistory:
         if self._could_redo and not self._document.isRedoAvailable():
             self._marks = [mark for mark in self._marks if mark.depth <= self._depth]
             self._replacements = [(below, above) for below, above in self._replacements if above <= self._depth]
+            self._sliced = [(below, above) for below, above in self._sliced if above <= self._depth]
         self.follow()
 
     def follow(self) -> None:

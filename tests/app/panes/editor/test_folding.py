@@ -103,6 +103,7 @@ def test_a_text_that_ends_in_a_line_feed_folds_below_its_outermost_bracket(pane:
 def test_a_long_text_is_folded_and_painted_between_events(pane: EditorPane, qtbot: QtBot) -> None:
     part = '  "key": {\n    "type": "string",\n    "maxLength": 20\n  },\n'
     pane.set_text("{\n" + part * 6_000 + "}")
+    pane.edit.complete()
     pane.edit.moveCursor(pane.edit.textCursor().MoveOperation.End)
     pane.edit.moveCursor(pane.edit.textCursor().MoveOperation.Up)
     pane.edit.folding.toggle(line(pane, 0))

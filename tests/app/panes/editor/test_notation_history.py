@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, Qt
 from pytestqt.qtbot import QtBot
 
 from app.panes.editor.code_edit import CodeEdit
@@ -115,3 +115,76 @@ def test_another_document_has_no_history(edit: CodeEdit) -> None:
     edit.set_text("other", "third")
     edit.undo()
     assert (edit.text(), edit.notation_choice) == ("other", "third")
+
+
+LONG = '{\n  "a": 😀,\n' + "  1,\n" * 3_500 + "}"
+
+
+def shown(edit: CodeEdit) -> str:
+    return edit.document().toPlainText()
+
+
+def test_a_long_text_is_shown_from_its_beginning_and_completed_between_events(edit: CodeEdit, qtbot: QtBot) -> None:
+    edit.set_text(LONG, "second")
+    assert edit.text() == LONG
+    assert LONG.startswith(shown(edit))
+    assert edit.blockCount() < 4_000
+    qtbot.waitUntil(lambda: shown(edit) == LONG)
+    assert not edit.document().isUndoAvailable()
+    edit.set_text(LONG)
+    edit.setFocus()
+    qtbot.keyClick(edit, "x")  # as if everything were there
+    assert edit.text() == shown(edit) == "x" + LONG
+    edit.undo()
+    assert edit.text() == shown(edit) == LONG
+    edit.set_text(LONG)
+    edit.set_text("short")
+    assert edit.text() == shown(edit) == "short"
+
+
+def test_a_long_change_is_one_step_that_is_reported_once_it_is_complete(edit: CodeEdit, qtbot: QtBot) -> None:
+    reported: list[str] = []
+    edit.edited.connect(reported.append)
+    pasted = QMimeData()
+    pasted.setText(LONG)
+    edit.selectAll()
+    edit.insertFromMimeData(pasted)
+    assert not reported
+    qtbot.waitUntil(lambda: reported == [LONG])
+    assert edit.caret == len(LONG)
+    edit.undo()
+    qtbot.waitUntil(lambda: reported == [LONG, "ab\ncd"])
+    edit.redo()
+    qtbot.waitUntil(lambda: reported == [LONG, "ab\ncd", LONG])
+    assert edit.text() == shown(edit) == LONG
+
+
+def test_undo_and_redo_of_long_changes_in_any_order(edit: CodeEdit) -> None:
+    chance, twin = random.Random(3), Snapshots("ab\ncd", "first")
+    for number in range(14):
+        text, reading = twin.now
+        match chance.choice(["paste", "lines", "convert", "type", "undo", "undo", "redo"]):
+            case "paste":
+                pasted = QMimeData()
+                pasted.setText(LONG[: chance.randint(len(LONG) - 1_000, len(LONG))])
+                at = chance.randint(0, len(text))
+                edit.select(Span(at, len(text)))
+                edit.insertFromMimeData(pasted)
+                twin.put(text[:at] + pasted.text(), reading)
+            case "lines" if "\n" in text:
+                ends = [at for at, char in enumerate(text) if char == "\n"][:600]
+                edit.apply([Edit(Span(at, at + 1), "\n ") for at in ends])
+                twin.put(text.replace("\n", "\n ", 600), reading)
+            case "convert":
+                edit.switch(f"reading {number}", LONG)
+                twin.put(LONG, f"reading {number}")
+            case "type":
+                edit.apply([Edit(Span(0, 0), "x")])
+                twin.put("x" + text, reading)
+            case "undo":
+                edit.undo()
+                twin.move(-1)
+            case "redo":
+                edit.redo()
+                twin.move(1)
+        assert (edit.text(), shown(edit), edit.notation_choice) == (twin.now[0], *twin.now)
