@@ -210,7 +210,7 @@ class SchemaRowsModel(QAbstractItemModel):
             return self._cost(row)
         is_found = self._is_filtered and self._nodes[index.internalId()].parent == _TOP
         names = [self.map.names[one] for one in self.map.path(row)[1:]] if is_found else []
-        name = " ‹ ".join(reversed(names)) or self.map.names[row]
+        name = " › ".join(names) or self.map.names[row]
         mark = "● " if row in self._live else "○ " if row in self._around else ""
         return f"{mark}{name}{' *' if self.map.required[row] else ''}"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from PySide6.QtWidgets import QDialog
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtWidgets import QDialog, QWidget
 
 D = TypeVar("D", bound=QDialog)
 
@@ -39,6 +40,25 @@ class OneDialog(Generic[D]):
         dialog.show()
         dialog.activateWindow()
         return dialog
+
+    def uncover(self, window: QWidget) -> None:
+        """Move the dialog beside what has the focus in a window, and make it narrower where there is less room.
+
+        Args:
+            window: the window, in which something was just shown.
+        """
+        dialog, shown = self.current, window.focusWidget()
+        if dialog is None or shown is None:
+            return
+        covered = QRect(shown.mapToGlobal(QPoint()), shown.size())
+        if not covered.intersects(dialog.frameGeometry()):
+            return
+        area = dialog.screen().availableGeometry().united(window.frameGeometry())
+        is_right = area.right() - covered.right() >= covered.left() - area.left()
+        room = area.right() - covered.right() if is_right else covered.left() - area.left()
+        dialog.resize(min(dialog.width(), max(room, dialog.minimumSizeHint().width())), dialog.height())
+        x = area.right() + 1 - dialog.frameGeometry().width() if is_right else area.left()
+        dialog.move(x, dialog.frameGeometry().top())
 
     def close(self) -> None:
         """Close the dialog if there is one."""

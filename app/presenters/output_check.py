@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from app.catalogue import ui_text
 from app.commands import command
 from app.presenters.one_dialog import OneDialog
-from app.session import Session
+from app.session import Notification, Session
 from app.workers.requests.decode import DecodeView, ReplayQuestion
 from app.workers.requests.engines import CompareEngines
 from app.workers.requests.scoring import ScoreOutput
 from engine.decoding.pipeline_settings import PipelineSettings
+from engine.decoding.values import DEFAULT_MAX_TOKENS
 from engine.notations.editing import Edit
 from engine.source import Span
 
@@ -74,9 +76,10 @@ class OutputCheck(QObject):
         compiling, decoding = self._session.compiling, self._session.decoding
         dialog = ReplayDialog(self._session.document.title, self._window)
         dialog.checked.connect(self._check)
-        dialog.opened.connect(decoding.open_output)
+        dialog.opened.connect(self._open_as_trace)
         dialog.test_wanted.connect(self._keep_as_test)
         dialog.span_wanted.connect(self._session.links.span_chosen)
+        dialog.span_wanted.connect(lambda _span: self._dialog.uncover(self._window))
         dialog.schema_repair_wanted.connect(self._repair_schema)
         dialog.score_wanted.connect(self._score)
         dialog.scores.cancelled.connect(decoding.queries.cancel_scoring)
@@ -99,6 +102,15 @@ class OutputCheck(QObject):
         compiled = self._session.compiling.request()
         self._checked_text = compiled.text
         self._session.decoding.queries.replay(compiled, question)
+
+    def _open_as_trace(self, ids: tuple[int, ...]) -> None:
+        """Make the output the trace, and raise a budget that is too short to look at each of its steps."""
+        before, raised = self._session.document.content.max_tokens, len(ids) + DEFAULT_MAX_TOKENS
+        if len(ids) >= before:
+            self._session.decoding.set_max_tokens(raised)
+            text = ui_text("presenters.output_check.raised", before=before, count=len(ids), budget=raised)
+            self._session.notification_raised.emit(Notification("generation", text, severity="hint"))
+        self._session.decoding.open_output(ids)
 
     def _score(self, question: ReplayQuestion, prompt: str, by_response: bool) -> None:
         compiled = self._session.compiling.request()

@@ -44,6 +44,7 @@ class Reductions(QObject):
         dialog.wanted.connect(self._ask)
         dialog.cancelled.connect(engines.cancel_reduction)
         dialog.span_wanted.connect(self._session.links.span_chosen)
+        dialog.span_wanted.connect(lambda _span: self._dialog.uncover(self._window))
         engines.listed.connect(dialog.show_engines)
         engines.reduced.connect(dialog.show_answer)
         engines.reduction_progressed.connect(dialog.show_progress)

@@ -42,6 +42,7 @@ class TokenizerAudits(QObject):
         dialog = AuditDialog(self._window)
         dialog.wanted.connect(self._ask)
         dialog.span_wanted.connect(self._session.links.span_chosen)
+        dialog.span_wanted.connect(lambda _span: self._dialog.uncover(self._window))
         self._session.decoding.queries.audited.connect(dialog.show_answer)
         dialog.audit()
         return dialog

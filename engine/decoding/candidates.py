@@ -174,6 +174,31 @@ def _masked_bounds(p: list[float], p_masked: list[float], unknown: Unknown) -> l
     ]
 
 
+def without_model(allowed: NDArray[np.bool_], vocabulary: Vocabulary) -> tuple[Candidate, ...]:
+    """Return the first allowed tokens and the end tokens, of which nothing else is known.
+
+    Args:
+        allowed: bool[V], the mask.
+        vocabulary: the vocabulary of the ids.
+    """
+    ids = dict.fromkeys((*np.flatnonzero(allowed)[:TOP].tolist(), *sorted(vocabulary.eos_ids)))
+    return tuple(
+        Candidate(
+            token_id=token_id,
+            token=token_bytes(vocabulary, token_id),
+            name=vocabulary.special.get(token_id, ""),
+            rank=None,
+            p=None,
+            p_masked=None,
+            p_sampled=None,
+            allowed=bool(allowed[token_id]),
+            is_eos=token_id in vocabulary.eos_ids,
+        )
+        for token_id in ids
+        if token_id < allowed.shape[0]
+    )
+
+
 def top_candidates(by_rank: Iterable[Candidate]) -> tuple[TopToken, ...]:
     """Return the first candidates in the form that a step stores."""
     known = ((c, c.p) for c in by_rank if c.p is not None)

@@ -445,7 +445,8 @@ class StackPanel(QTreeWidget):
         expects, end = stack.expects, ui_text("common.fragment.end") if stack.may_end else ""
         if expects and end:
             expects = ui_text("common.fragment.or", first=expects, second=end)
-        item = QTreeWidgetItem([" ‹ ".join(names) or ui_text("automaton.stacks.fragment.root"), expects or end])
+        path = " › ".join(reversed(names)) or ui_text("automaton.stacks.fragment.root")
+        item = QTreeWidgetItem([path, expects or end])
         item.setFont(1, theme.mono_font(-0.5))
         item.setData(0, _FRAMES, stack.frames)
         item.setToolTip(0, plain_text("\n".join(frame.name for frame in stack.frames)))

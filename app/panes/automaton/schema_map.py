@@ -8,7 +8,7 @@ the next token belongs to, and folds what it opened for the last one.
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QGuiApplication, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHeaderView, QMenu, QVBoxLayout, QWidget
 
 from app import theme
@@ -90,9 +90,20 @@ class SchemaMapPage(QWidget):
         theme.themes.changed.connect(self.tree.viewport().update)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give names the larger part of what types and states leave."""
+        """Give names the larger part of what types and states leave, and keep the row of the match in sight."""
         super().resizeEvent(event)
         self.tree.setColumnWidth(NAME, event.size().width() * 2 // 5)
+        bottom = self.tree.viewport().height()
+        if self.model.live and 0 < self._bottom_of_match() - bottom <= event.oldSize().height() - event.size().height():
+            self._follow()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Follow the match, which may have moved while the tree had no size."""
+        super().showEvent(event)
+        self._follow()
+
+    def _bottom_of_match(self) -> int:
+        return self.tree.visualRect(self.model.index_of(min(self.model.live))).bottom()
 
     def _lay_out(self) -> None:
         self.tree.setFrameShape(QFrame.Shape.NoFrame)
@@ -199,9 +210,9 @@ class SchemaMapPage(QWidget):
         if found is None or not live:
             self.where.set_text("")
             return
-        names = " ‹ ".join(found.names[row] for row in reversed(found.path(live[-1] if len(live) == 1 else live[0])))
+        names = " › ".join(found.names[row] for row in found.path(live[0])[1:])
         more = len(live) - 1
-        text = ui_text("automaton.schema_map.where", names=names)
+        text = ui_text("automaton.schema_map.where", names=names) if names else ui_text("automaton.schema_map.at_root")
         others = f" {ui_text('common.fragment.and_more', count=more)}" if more else ""
         self.where.set_text(text + others + self._open_text())
 

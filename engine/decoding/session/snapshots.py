@@ -49,7 +49,11 @@ def position_at(
         times: of the mask in microseconds, and of the model in milliseconds.
     """
     allowed = int(np.count_nonzero(constraint.allowed()))
-    table = () if decision is None else candidates.table(decision, vocabulary)
+    table: tuple[Candidate, ...] = ()
+    if decision is not None:
+        table = candidates.table(decision, vocabulary)
+    elif finish in (Finish.LENGTH, Finish.CONTEXT):  # the model's context is full: the mask can still be inspected
+        table = candidates.without_model(constraint.allowed(), vocabulary)
     mask_us, logits_ms = times
     emptied_by = decision.emptied_by if decision else ""
     return Position(
@@ -65,7 +69,7 @@ def position_at(
         eos=_eos_state(constraint, vocabulary),
         accepting=constraint.is_accepting,
         finish=finish,
-        wanted=table[0] if table else None,
+        wanted=table[0] if table and decision is not None else None,
         candidates=table,
         mask_us=mask_us,
         logits_ms=logits_ms,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from catalogue_texts import shows
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QToolButton
@@ -17,7 +17,7 @@ from app.panes.generation.chip import ChipKind
 from app.panes.test_strings.model import TextsColumn
 from app.workers.requests.decode import ReplayOutput
 from engine.decoding.pipeline_settings import PipelineSettings, ZoneSettings
-from engine.decoding.values import Finish, StepOrigin
+from engine.decoding.values import DEFAULT_MAX_TOKENS, Finish, StepOrigin
 from engine.diagnosis.case import FailureCase, LogFinding
 from engine.diagnosis.verdicts.verdict import VerdictOutcome
 from engine.document.content import ExpectedText
@@ -263,6 +263,30 @@ def test_an_output_is_opened_as_a_trace_and_stepped_through(desk):
     desk.wait(lambda: desk.output == b'{"name":')
     QTest.mouseClick(desk.window.toolbar.step_button, LEFT)
     desk.wait(lambda: desk.output is not None and len(desk.output) > 8)
+
+
+def test_an_output_longer_than_the_budget_raises_it_and_says_so(desk):
+    desk.open("[ab]{40}")
+    desk.session.decoding.set_max_tokens(5)
+    dialog = open_dialog(desk)
+    paste(desk, dialog, "ab" * 10)
+    QTest.mouseClick(dialog.open_button, LEFT)
+    desk.wait(lambda: desk.output == b"ab" * 10)
+    assert desk.document.content.max_tokens == 10 + DEFAULT_MAX_TOKENS
+    raised = ui_text("presenters.output_check.raised", before=5, count=10, budget=10 + DEFAULT_MAX_TOKENS)
+    assert desk.panes.generation.banner.title_label.text() == raised
+    desk.wait(lambda: desk.session.decoding.view.position.candidates != ())
+
+
+def test_what_is_shown_in_the_grammar_is_not_behind_the_dialog(desk):
+    desk.open(SCHEMA, notation="json_schema")
+    dialog = open_dialog(desk)
+    paste(desk, dialog, '{"name": 3}')
+    edit = desk.panes.editor.edit
+    dialog.move(edit.mapToGlobal(QPoint(10, 10)))
+    QTest.mouseClick(dialog.place_button, LEFT)
+    assert edit.textCursor().selectedText()
+    assert not dialog.frameGeometry().intersects(QRect(edit.mapToGlobal(QPoint()), edit.size()))
 
 
 def test_ids_are_pasted_too(desk):

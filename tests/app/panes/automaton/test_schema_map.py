@@ -13,7 +13,7 @@ from app.workers.grammar_position import PositionReader
 from engine.compile import compile_grammar
 from engine.grammar.options import CompileOptions
 from engine.notations import NOTATIONS
-from engine.source import CancelToken
+from engine.source import CancelToken, Span
 
 TEXT = json.dumps(
     {
@@ -67,3 +67,21 @@ def test_open_objects_and_arrays_are_marked_through_references_and_their_path_is
 def test_a_row_has_its_states_and_their_share_of_the_whole(page: SchemaMapPage) -> None:
     assert text_of(page, "long", STATES).endswith("%")
     assert not text_of(page, "#", STATES).endswith("%")
+
+
+def test_a_match_that_moved_while_the_map_had_no_size_is_in_sight_once_it_is_shown(qtbot: QtBot) -> None:
+    page = SchemaMapPage()
+    qtbot.addWidget(page)
+    text = json.dumps({"type": "object", "properties": {f"key{number}": {} for number in range(40)}})
+    page.show_map(NOTATIONS["json_schema"].schema_map(text, CompileOptions()))
+    page.resize(500, 2_000)
+    page.set_live((Span(text.index('"key29"') + 9, text.index('"key29"') + 9),))
+    assert page.model.live
+    page.resize(500, 300)
+    page.show()
+    area = page.tree.viewport().rect()
+    index = page.model.index_of(min(page.model.live))
+    assert area.contains(page.tree.visualRect(index).center())
+    page.resize(500, 200)
+    qtbot.turns()
+    assert page.tree.viewport().rect().contains(page.tree.visualRect(index).center())

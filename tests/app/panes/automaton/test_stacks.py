@@ -53,14 +53,14 @@ def test_stacks_are_listed_behind_a_button_that_counts_them(pane: AutomatonPane,
     assert pane.footer.stacks_button.text() == "2"
     qtbot.mouseClick(pane.footer.stacks_button, LEFT)
     assert pane.stacks.isVisible()
-    assert sorted(lines(pane)) == [("expr ‹ term ‹ expr ‹ root", "+"), ("term ‹ expr ‹ root", ")")]
+    assert sorted(lines(pane)) == [("root › expr › term", ")"), ("root › expr › term › expr", "+")]
 
 
 def test_a_stack_that_is_picked_lights_its_rules_and_its_places(pane: AutomatonPane, qtbot: QtBot) -> None:
     qtbot.mouseClick(pane.footer.stacks_button, LEFT)
     told: list[tuple[Span, ...]] = []
     pane.spans_hovered.connect(told.append)
-    row = [text for text, _ in lines(pane)].index("term ‹ expr ‹ root")
+    row = [text for text, _ in lines(pane)].index("root › expr › term")
     item = pane.stacks.topLevelItem(row)
     assert item is not None
     qtbot.waitUntil(lambda: pane.stacks.viewport().height() > 2 * pane.stacks.visualItemRect(item).height())
@@ -97,7 +97,7 @@ def test_where_the_rules_stand_comes_with_the_stacks(pane: AutomatonPane) -> Non
 def test_a_deep_stack_is_said_shortly_and_listed_whole(pane: AutomatonPane) -> None:
     frames = tuple(OpenFrame(f"r{number}", (Span(0, 4),), may_end=number == 1) for number in range(30))
     pane.show_stacks(GrammarPosition(b"", (OpenStack(frames, "x", left_out=5),), 7))
-    assert lines(pane)[0] == ("r0 ‹ r1 ‹ r2 ‹ r3 ‹ r4 ‹ r5 ‹ … 23 … ‹ r29", "x")
+    assert lines(pane)[0] == ("r29 › … 23 … › r5 › r4 › r3 › r2 › r1 › r0", "x")
     assert lines(pane)[1][0] == ui_text("automaton.stacks.more", count=7)
     item = pane.stacks.topLevelItem(0)
     assert item is not None

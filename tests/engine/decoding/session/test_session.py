@@ -238,7 +238,10 @@ def test_a_full_context_ends_it_too():
     assert steps.finish is Finish.CONTEXT
     assert steps.position().context == ContextState(4, 0)
     assert max(len(ids) for ids in model.asked) == 4
-    assert steps.position().candidates == ()
+    at_end = steps.position()
+    assert at_end.wanted is None
+    assert all(row.allowed and row.p is None and row.rank is None for row in at_end.candidates if not row.is_eos)
+    assert sum(row.allowed for row in at_end.candidates) == at_end.allowed
 
 
 def test_eos_is_allowed_where_the_grammar_accepts_and_ends_the_text():
