@@ -133,7 +133,8 @@ def _fold_chains(
         within |= dict.fromkeys(states, key)
         if states:
             texts[key].append(text_of(chain))
-        found[key] = _joined(found.get(key), DfaEdge(*key, () if states else edge.ranges, edge.spans))
+        spans = tuple(sorted({span for one in chain for span in one.spans}))
+        found[key] = _joined(found.get(key), DfaEdge(*key, () if states else edge.ranges, spans))
     return FoldedAutomaton(
         known.inner | inner,
         tuple(found[key] for key in sorted(found)),

@@ -255,9 +255,13 @@ class Drawing:
         return next(found, ())
 
     def at_offset(self, offset: int) -> tuple[list[int], list[EdgeKey]]:
-        """Return the states and edges whose source spans contain an offset."""
-        excerpt, states = self.diagram.excerpt, self.automaton.dfa.states
-        states_there = [state for state in excerpt.states if any(offset in span for span in states[state].spans)]
+        """Return the states and edges whose source spans, or those of what they represent, contain an offset."""
+        excerpt, states, fold = self.diagram.excerpt, self.automaton.dfa.states, self.automaton.fold
+        nodes = {state: state for state in excerpt.states}
+        if fold is not None and self.is_folded:
+            nodes |= {inner: node for inner, node in fold.node_of.items() if node in nodes}
+        there = {node for state, node in nodes.items() if any(offset in span for span in states[state].spans)}
+        states_there = [state for state in excerpt.states if state in there]
         edges = [(e.source, e.target) for e in excerpt.edges if any(offset in span for span in e.spans)]
         return states_there, edges
 

@@ -27,6 +27,14 @@ def test_a_text_is_one_edge_and_its_states_know_it():
     assert found.within.keys() == found.inner
 
 
+def test_a_text_has_the_places_of_all_of_its_characters():
+    dfa, found = folded("abc[0-9]")
+    (key,) = found.texts
+    spans = {span for edge in dfa.edges if edge.source in {key[0], *found.inner} for span in edge.spans}
+    assert len(spans) == 3
+    assert {edge.spans for edge in found.edges if (edge.source, edge.target) == key} == {tuple(sorted(spans))}
+
+
 def test_texts_between_the_same_states_stand_on_one_edge():
     _, found = folded("(?:leather|mail|ox|u)[0-9]")
     ((key, said),) = found.texts.items()

@@ -115,7 +115,7 @@ def progress(**changes) -> RunProgress:
 def test_mass_below():
     until = RunUntil(Goal.Z_BELOW, z=0.05)
     assert reached(until, progress(z=0.05)) == ""
-    assert "Z is 4.9%, below 5.0%" in reached(until, progress(z=0.049))
+    assert "allowed mass is 4.9%, below 5.0%" in reached(until, progress(z=0.049))
 
 
 def test_without_an_end_token_a_match_may_end():
