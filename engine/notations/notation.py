@@ -6,10 +6,10 @@ notation is one package with one object; `tests/extension` adds one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from engine.notations.editing.completion import Proposals
 from engine.notations.editing.edits import Change, toggle_line_comments
@@ -44,6 +44,13 @@ class NotationVariant:
     options: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     tip: str = ""
+
+
+class GroupLabel(NamedTuple):
+    """A capture group: its name, or its number, and its span with its parentheses."""
+
+    name: str
+    span: Span
 
 
 class Notation:
@@ -100,6 +107,20 @@ class Notation:
             LimitExceededError: it exceeds a limit.
         """
         raise NotImplementedError(f"{self.id} has no rules: {text!r}, {options}")
+
+    def parse_with_groups(
+        self, text: SourceText, options: CompileOptions
+    ) -> tuple[Grammar, Mapping[int, Sequence[GroupLabel]]]:
+        """Parse a text to rules, and return what `parse` does not keep: the capture groups that enclose a node.
+
+        Args:
+            text: the grammar's text, which compiles.
+            options: the compile options.
+
+        Returns:
+            The rules as written, and by the identity of a node the groups around it alone, the innermost first.
+        """
+        return self.parse(text, options)[0], {}
 
     def build(self, text: SourceText, options: CompileOptions, cancel: CancelToken) -> Built:
         """Parse a text and build its automaton.

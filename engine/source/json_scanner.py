@@ -101,7 +101,7 @@ class JsonScanner:
             if self._key is None:
                 self._close()
             else:
-                self._next, self._key, self._expects_key = _decode_key(bytes(self._key)), None, False
+                self._next, self._key, self._expects_key = decode_key(bytes(self._key)), None, False
         self._escaped = byte == _ESCAPE and not self._escaped
         return OpenValues(read, tuple(self._open))
 
@@ -116,7 +116,8 @@ class JsonScanner:
             self._next = path[-1] if path else None
 
 
-def _decode_key(key: bytes) -> str:
+def decode_key(key: bytes) -> str:
+    """Return a key whose bytes between the quotes are `key`, as far as they were read."""
     try:
         return str(json.loads(b'"' + key + b'"'))
     except ValueError:

@@ -18,13 +18,14 @@ from engine.notations.editing.edits import Change
 from engine.notations.notation import Notation, NotationVariant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from engine.grammar import Grammar
     from engine.grammar.options import CompileOptions
     from engine.notations.editing.completion import Proposals
     from engine.notations.explanation import ExplanationEntry
     from engine.notations.lexing import LineTokens
+    from engine.notations.notation import GroupLabel
     from engine.notations.railroad import Railroad
     from engine.notations.reference import ReferenceGroup
     from engine.source import Diagnostic, SourceText, Span
@@ -61,6 +62,17 @@ class Regex(Notation):
 
         node, diagnostics = parse(text, Dialect(options.dialect), options.limits)
         return Grammar((Rule("root", node, node.span),), "root"), diagnostics
+
+    def parse_with_groups(
+        self, text: SourceText, options: CompileOptions
+    ) -> tuple[Grammar, Mapping[int, Sequence[GroupLabel]]]:
+        """Parse an expression with its capture groups; see `Notation`."""
+        from engine.grammar import Grammar, Rule
+        from engine.notations.regex.dialect import Dialect
+        from engine.notations.regex.explanation import capture_groups
+
+        node, groups = capture_groups(text, Dialect(options.dialect), options.limits)
+        return Grammar((Rule("root", node, node.span),), "root"), groups
 
     def explanation_entries(self, text: SourceText, options: CompileOptions) -> Iterable[ExplanationEntry]:
         """Explain an expression, from left to right; see `Notation`."""

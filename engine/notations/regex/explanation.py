@@ -16,6 +16,7 @@ from typing import Final
 from engine.grammar import Chars, CharSet, Node
 from engine.notations.explanation import ExplanationEntry
 from engine.notations.node_explanation import CaseFolding, ExplanationWriter, Precedence
+from engine.notations.notation import GroupLabel
 from engine.notations.railroad import NodeTracks, Railroad, RailroadRule
 from engine.notations.regex.dialect import Anchor, Dialect, Flags, anchor_node, shorthand
 from engine.notations.regex.parser import SourceDetails, parse_with_details
@@ -75,6 +76,17 @@ def regex_railroad(source: SourceText, dialect: Dialect, limits: Limits) -> Rail
     return Railroad((RailroadRule("", Span(0, len(source.text)), partial(tracks.track, node)),))
 
 
+def capture_groups(source: SourceText, dialect: Dialect, limits: Limits) -> tuple[Node, dict[int, list[GroupLabel]]]:
+    """Return the node of a pattern, and by the identity of a node the capture groups around it, the innermost first."""
+    node, written = parse_with_details(source, dialect, limits)
+    names = _Names(source.text, dialect).captures(written)
+    found: defaultdict[int, list[GroupLabel]] = defaultdict(list)
+    for group in written.groups:
+        if (name := names.get(group.opening.span.start)) is not None:
+            found[id(group.node)].append(GroupLabel(str(name), group.span))
+    return node, found
+
+
 def _writer(source: SourceText, written: SourceDetails, dialect: Dialect) -> ExplanationWriter:
     names = _Names(source.text, dialect)
     return ExplanationWriter(
@@ -119,15 +131,14 @@ class _Names:
     def groups(self, written: SourceDetails) -> dict[int, list[Precedence]]:
         """Return what encloses each node."""
         found: defaultdict[int, list[Precedence]] = defaultdict(list)
-        captures = sorted(group.opening.span.start for group in written.groups if self._captures(group.opening.span))
-        numbers = {start: number for number, start in enumerate(captures, 1)}
+        captures = self.captures(written)
         for group in written.groups:
             opening = self._text[group.opening.span.start : group.opening.span.end]
-            name = _NAME.fullmatch(opening)
-            if name:
-                words = catalogue_text("explanation.group.named", name=quoted(name[1]))
-            elif opening == "(":
-                words = catalogue_text("explanation.group.numbered", number=numbers[group.opening.span.start])
+            name = captures.get(group.opening.span.start)
+            if isinstance(name, str):
+                words = catalogue_text("explanation.group.named", name=quoted(name))
+            elif name is not None:
+                words = catalogue_text("explanation.group.numbered", number=name)
             elif group.opening.atomic:
                 words = catalogue_text("explanation.group.atomic")
             elif _PLAIN.fullmatch(opening):
@@ -137,9 +148,15 @@ class _Names:
             found[id(group.node)].append(Precedence(words, group.span))
         return found
 
-    def _captures(self, opening: Span) -> bool:
-        excerpt = self._text[opening.start : opening.end]
-        return excerpt == "(" or _NAME.fullmatch(excerpt) is not None
+    def captures(self, written: SourceDetails) -> dict[int, str | int]:
+        """Return the names of named capture groups and the numbers of the others, by where they begin."""
+        found: dict[int, str | int] = {}
+        for opening in sorted(group.opening.span for group in written.groups):
+            excerpt = self._text[opening.start : opening.end]
+            name = _NAME.fullmatch(excerpt)
+            if name is not None or excerpt == "(":
+                found[opening.start] = len(found) + 1 if name is None else name[1]
+        return found
 
     def named(self, node: Node) -> str:
         """Return the name of a condition or set by its escape; empty if the node has another meaning."""
