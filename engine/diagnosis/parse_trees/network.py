@@ -41,7 +41,7 @@ CLOSE = -1
 """The mark that closes the node that was opened last."""
 Marks: TypeAlias = tuple[int, ...]
 """Marks on a path: the number of a label opens a node."""
-_MOST_PATHS = 100_000
+MOST_PATHS = 100_000
 """The most paths that read nothing from one state."""
 _MOST_INSTRUCTIONS = 1_000_000
 
@@ -209,6 +209,44 @@ class ParseNetwork:
         """Return the bytes that no path distinguishes."""
         return ByteClasses.of(one.automaton for one in self._code if isinstance(one, _Read))
 
+    def least(self, state: int) -> int:
+        """Return a lower bound of the bytes that end the rule of a state; those of counted passes are not counted."""
+        pc, _, _, node = self._states[state]
+        return self._least[pc] if not node else max(1, self._least[pc])
+
+    @cached_property
+    def _least(self) -> list[int]:
+        """Return the lower bound for each instruction: the least solution of their equations."""
+        unknown = len(self._code) + 1
+        least = [unknown] * len(self._code)
+        firsts = [self._states[start][0] for start in self.starts]
+        changed = True
+        while changed:
+            changed = False
+            for pc, one in enumerate(self._code):
+                checkpoint()
+                match one:
+                    case _End():
+                        found = 0
+                    case _Read(_, to, _):
+                        found = 1 + least[to]
+                    case _Call(rule, to, _):
+                        found = least[firsts[rule]] + least[to]
+                    case _Fork(targets):
+                        found = min((least[target] for target in targets), default=unknown)
+                    case _Mark(_, to) | _Begin(to) | _Condition(_, to):
+                        found = least[to]
+                    case _Pass(minimum, _, body, to):
+                        found = least[to] if not minimum else min(least[to], least[body])
+                if found < least[pc]:
+                    least[pc], changed = found, True
+        return least
+
+    def is_end(self, state: int) -> bool:
+        """Return whether nothing but the end of the rule follows a state."""
+        found = self.leaving(state)
+        return not found.reads and not found.calls and len(found.ends) == 1 and not found.ends[0].looks
+
     def rule_of(self, state: int) -> int:
         """Return the rule of a state."""
         return self._owners[state]
@@ -301,8 +339,8 @@ class ParseNetwork:
                     todo.append((to, counters, fresh, marks, (*looks, look)))
                 case _Pass() as one:
                     todo += [(*after, marks, looks) for after in _passes(one, counters, fresh)]
-            if len(todo) + len(reads) + len(calls) > _MOST_PATHS:
-                raise LimitExceededError("errors.limit.followed_ways", given=_MOST_PATHS + 1, limit=_MOST_PATHS)
+            if len(todo) + len(reads) + len(calls) > MOST_PATHS:
+                raise LimitExceededError("errors.limit.followed_ways", given=MOST_PATHS + 1, limit=MOST_PATHS)
         return Leaving(tuple(reads), tuple(calls), tuple(ends))
 
     # --- from nodes to instructions ----------------------------------------------------------------------------------

@@ -108,6 +108,32 @@ class TextParse:
         return len(self.trees) > 1
 
 
+class AmbiguityVerdict(StrEnum):
+    """The result of a search."""
+
+    AMBIGUOUS = "ambiguous"  # a text has two readings
+    UNAMBIGUOUS = "unambiguous"  # proved: no text has
+    NOT_FOUND = "not found"  # no text up to a length has
+    UNKNOWN = "unknown"  # there is a reason
+
+
+@dataclass(frozen=True, slots=True)
+class AmbiguityAnswer:
+    """The answer of a search.
+
+    Attributes:
+        verdict: the result.
+        text: a text with two readings; a shortest one unless the grammar has conditions.
+        length: no shorter text, or no text up to this length, has two readings.
+        reason: why the answer is not known, a sentence; empty otherwise.
+    """
+
+    verdict: AmbiguityVerdict
+    text: bytes = b""
+    length: int = 0
+    reason: str = ""
+
+
 def children_of(tree: Sequence[ParseNode], index: int) -> Iterator[int]:
     """Yield the indices of the nodes directly below a node."""
     end, at = end_of(tree, index), index + 1

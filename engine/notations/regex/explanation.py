@@ -77,7 +77,13 @@ def regex_railroad(source: SourceText, dialect: Dialect, limits: Limits) -> Rail
 
 
 def capture_groups(source: SourceText, dialect: Dialect, limits: Limits) -> tuple[Node, dict[int, list[GroupLabel]]]:
-    """Return the node of a pattern, and by the identity of a node the capture groups around it, the innermost first."""
+    """Return the node of a pattern, and by the identity of a node the capture groups around it, the innermost first.
+
+    Args:
+        source: the pattern.
+        dialect: its dialect.
+        limits: the limits for parsing.
+    """
     node, written = parse_with_details(source, dialect, limits)
     names = _Names(source.text, dialect).captures(written)
     found: defaultdict[int, list[GroupLabel]] = defaultdict(list)
