@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from multiprocessing.context import BaseContext
 from pathlib import Path
 
@@ -40,10 +40,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return (is_passed_over and b"mark.alone" not in collection_path.read_bytes()) or None
 
 
-def pytest_collection_finish() -> None:
-    """Take what stays for the whole run, such as modules and tests, out of every garbage collection to come."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None]:
+    """Take what stays for the whole run, such as modules and tests, out of all garbage collections."""
+    gc.disable()  # nearly all of it stays, and each collection would look at all of it
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from PySide6 import QtCore, QtGui, QtWidgets
+from syntax import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("engine", "app", "resources", "packaging")
@@ -66,7 +67,7 @@ def undescribed(tree: ast.Module, classes: dict[str, ast.ClassDef]) -> Iterator[
 @pytest.fixture(scope="module")
 def trees() -> dict[str, ast.Module]:
     files = (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))
-    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8")) for path in files}
+    return {path.relative_to(ROOT).as_posix(): parsed(path.read_text("utf-8")) for path in files}
 
 
 @pytest.fixture(scope="module")
@@ -92,4 +93,4 @@ def test_public_functions_describe_their_parameters(trees, classes):
     ],
 )
 def test_a_planted_function_is_found(planted, is_found):
-    assert bool(list(undescribed(ast.parse(planted), {}))) == is_found
+    assert bool(list(undescribed(parsed(planted), {}))) == is_found

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from syntax import parsed
 
 import app.window.main_window  # noqa: F401 - declares all commands
 from app.catalogue import has_text, ui_text
@@ -174,7 +175,7 @@ def is_severity(key: str) -> bool:
 def used_keys(source: str) -> list[str]:
     """Return the keys that a module passes to the catalogue, as regular expressions."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in READERS:
             is_carried = ast.unparse(node.args[0]) in ("self.key", "what")  # by an object, which got it elsewhere
             found += [] if is_carried else _patterns(node.args[0], node.lineno)
@@ -248,7 +249,7 @@ def test_a_key_in_a_call_is_found_in_each_of_its_forms():
 
 def reported_keys(source: str) -> list[str]:
     """Return the codes of diagnostics in a module, with variants, as regular expressions."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     found = []
     inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
@@ -439,7 +440,7 @@ def literals(source: str, *, raised: bool = False) -> list[str]:
         source: the text of the module.
         raised: whether the user reads the errors that it raises.
     """
-    tree = ast.parse(source)
+    tree = parsed(source)
     found = []
     ignored: set[int] = set()
     for node in ast.walk(tree):

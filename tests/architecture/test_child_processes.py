@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from syntax import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 HELPER = "engine/source/processes.py"
@@ -26,7 +27,7 @@ def is_starter(module: str, name: str) -> bool:
 
 def starters(source: str) -> list[str]:
     """The calls and imports by which a module starts processes itself."""
-    tree, found, modules = ast.parse(source), [], {}
+    tree, found, modules = parsed(source), [], {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             modules |= {alias.asname or alias.name: alias.name for alias in node.names}

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from syntax import parsed
 
 from engine.source import EngineError, InvariantError, LimitExceededError, SourceText, Span
 from engine.source.catalogue import CatalogueError, area_texts, catalogue_entry
@@ -103,7 +104,7 @@ def _has_fields(key: str, call: ast.Call) -> bool:
 
 
 def test_errors_have_keys_and_the_values_of_their_texts():
-    trees = {file.relative_to(ROOT).as_posix(): ast.parse(file.read_text("utf-8")) for file in FILES}
+    trees = {file.relative_to(ROOT).as_posix(): parsed(file.read_text("utf-8")) for file in FILES}
     errors = Errors(list(trees.values()))
     for name in ("VocabularyError", "MismatchError", "MisuseError", "UndecidedError", "InvariantError"):
         assert name in errors
@@ -137,7 +138,7 @@ def test_errors_have_keys_and_the_values_of_their_texts():
     ],
 )
 def test_a_planted_error_without_a_key_is_found(planted):
-    tree = ast.parse(BASE + planted)
+    tree = parsed(BASE + planted)
     assert len(Errors([tree]).keyless_calls(tree)) == 1
 
 
@@ -156,7 +157,7 @@ raise MyError('a name')""",
     ],
 )
 def test_an_error_with_a_key_is_none_of_them(code):
-    tree = ast.parse(BASE + code)
+    tree = parsed(BASE + code)
     assert Errors([tree]).keyless_calls(tree) == []
 
 

@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from syntax import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = ("app", "engine", "resources")
@@ -21,7 +22,7 @@ def without_reason(source: str) -> list[int]:
     """Return the lines of imports of own modules in functions that have no comment."""
     lines = source.splitlines()
     found = set()
-    for function in ast.walk(ast.parse(source)):
+    for function in ast.walk(parsed(source)):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             for node in ast.walk(function):
                 if isinstance(node, ast.ImportFrom):

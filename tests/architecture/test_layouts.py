@@ -11,6 +11,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from syntax import parsed
+
 import app
 
 APP = Path(app.__file__).parent
@@ -46,13 +48,13 @@ def test_nobody_asks_a_layout_for_its_items():
 
 
 def test_the_check_tells_right_from_wrong():
-    assert list(filled_too_early(ast.parse(FILLED_TOO_EARLY))) == [6]
-    assert not list(filled_too_early(ast.parse(FILLED_IN_TIME)))
+    assert list(filled_too_early(parsed(FILLED_TOO_EARLY))) == [6]
+    assert not list(filled_too_early(parsed(FILLED_IN_TIME)))
 
 
 def modules() -> Iterator[tuple[Path, ast.Module]]:
     for path in sorted(APP.rglob("*.py")):
-        yield path, ast.parse(path.read_text(encoding="utf-8"))
+        yield path, parsed(path.read_text(encoding="utf-8"))
 
 
 def filled_too_early(tree: ast.Module) -> Iterator[int]:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from syntax import parsed
 
 HEAVY = ("torch", "transformers", "numba", "pygraphviz", "fast_sugiyama", "networkx", "regex")
 MESSAGES = (
@@ -63,6 +64,6 @@ def test_no_name_of_a_lazy_package_is_a_module_of_it(package):
     """Importing such a module would put it in the place of the function of its name."""
     loaded = importlib.import_module(package)
     modules = {module.name for module in pkgutil.iter_modules(loaded.__path__)}
-    tree = ast.parse(Path(loaded.__file__).read_text("utf-8"))
+    tree = parsed(Path(loaded.__file__).read_text("utf-8"))
     imported = {alias.name for line in tree.body if isinstance(line, ast.ImportFrom) for alias in line.names}
     assert (set(loaded.__all__) - imported) & modules == set()

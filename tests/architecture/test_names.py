@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from syntax import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("engine", "app", "resources", "packaging")
@@ -21,7 +22,7 @@ Classes = Mapping[str, tuple[str, ...]]  # the public classes of each module, by
 
 
 def public_classes(source: str) -> tuple[str, ...]:
-    classes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef))
+    classes = (node for node in ast.walk(parsed(source)) if isinstance(node, ast.ClassDef))
     return tuple(node.name for node in classes if not node.name.startswith("_"))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from syntax import parsed
 
 from engine.notations import NOTATIONS
 
@@ -21,7 +22,7 @@ OTHER_WORDS = {  # the same words with another meaning
 
 def compared(source: str) -> list[int]:
     """Return the lines that compare a value with the name of a notation."""
-    return sorted({node.lineno for node in constants(ast.parse(source)) if node.value in NOTATIONS})
+    return sorted({node.lineno for node in constants(parsed(source)) if node.value in NOTATIONS})
 
 
 def constants(tree: ast.AST) -> Iterator[ast.Constant]:

@@ -10,6 +10,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from syntax import parsed
+
 APP = Path(__file__).resolve().parents[2] / "app"
 LABELS = APP / "theme" / "labels.py"
 TIPS = {"setToolTip": 0, "setStatusTip": 0, "setWhatsThis": 0, "showText": 1, "setInformativeText": 0}
@@ -42,7 +44,7 @@ def is_safe(text: ast.expr) -> bool:
 def found() -> Iterator[str]:
     """Find calls that hand Qt a text that it could take for HTML."""
     for path in sorted(APP.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(parsed(path.read_text("utf-8"))):
             if isinstance(node, ast.ClassDef) and "QLabel" in map(ast.unparse, node.bases) and path != LABELS:
                 yield f"{path.relative_to(APP.parent)}:{node.lineno}: derive from app.theme.labels.Label"
             if not isinstance(node, ast.Call):

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from syntax import parsed
 
 TESTS = Path(__file__).resolve().parents[1]
 OF_THE_LIBRARY = {"os._exit"}
@@ -77,7 +78,7 @@ def own_names(tree: ast.Module) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def modules() -> dict[str, ast.Module]:
     files = sorted(TESTS.rglob("*.py"))
-    return {path.relative_to(TESTS).as_posix(): ast.parse(path.read_text("utf-8")) for path in files}
+    return {path.relative_to(TESTS).as_posix(): parsed(path.read_text("utf-8")) for path in files}
 
 
 def test_no_test_uses_a_private_name_of_the_product(modules):
@@ -105,7 +106,7 @@ def test_no_test_uses_a_private_name_of_the_product(modules):
     ],
 )
 def test_a_private_name_is_found(planted, name):
-    tree = ast.parse(planted)
+    tree = parsed(planted)
     assert [found for _, found in private_uses(tree, set(own_names(tree)))] == [name]
 
 
@@ -123,4 +124,4 @@ def test_a_private_name_is_found(planted, name):
     ],
 )
 def test_public_names_and_those_of_tests_are_allowed(allowed):
-    assert list(private_uses(ast.parse(allowed), {"_size", "_parts", "_build"})) == []
+    assert list(private_uses(parsed(allowed), {"_size", "_parts", "_build"})) == []

@@ -13,6 +13,7 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
+from syntax import parsed
 
 from engine.source.catalogue import area_texts
 
@@ -110,7 +111,7 @@ def compared(tree: ast.Module) -> Iterator[ast.Constant]:
 
 def quotations(source: str) -> list[str]:
     """Return the line and the key of each text of the catalogue that a test module quotes in a comparison."""
-    found = {(one.lineno, one.col_offset): quoted_key(one.value) for one in compared(ast.parse(source))}
+    found = {(one.lineno, one.col_offset): quoted_key(one.value) for one in compared(parsed(source))}
     return [f"{line}: {key}" for (line, _), key in sorted(found.items()) if key is not None]
 
 

@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from syntax import parsed
 
 from engine.decoding.forced.strategies import STRATEGIES
 
@@ -28,7 +29,7 @@ def compared(source: str) -> list[int]:
     return sorted(
         {
             part.lineno
-            for node in ast.walk(ast.parse(source))
+            for node in ast.walk(parsed(source))
             if isinstance(node, ast.Compare | ast.MatchValue)
             for part in ast.walk(node)
             if (isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in STRATEGIES)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from import_guard import ImportGuard
+from syntax import parsed
 
 from app.widgets.deferred_import import PLOTS
 
@@ -49,7 +50,7 @@ def imports_of(tree: ast.AST, functions: set[str]) -> list[str]:
 @pytest.fixture(scope="module")
 def modules():
     files = [file for file in sorted((ROOT / "app").rglob("*.py")) if "workers" not in file.parts]
-    return {file.relative_to(ROOT).as_posix(): ast.parse(file.read_text("utf-8")) for file in files}
+    return {file.relative_to(ROOT).as_posix(): parsed(file.read_text("utf-8")) for file in files}
 
 
 def test_the_functions_that_threads_run_are_known(modules):
