@@ -1,15 +1,17 @@
 """Layout of large graphs, by distance from the start.
 
-A node's column is its distance from the start in edges, so no edge runs forward over more than one column. An edge
-back over several columns bends in each of them, in a row of its own, so that it runs through no node. Within a column,
-nodes and bends are sorted by the mean position of their neighbours (Sugiyama, Tagawa and Toda 1981), in a few sweeps to
-and fro. The bends are bounded: if there are too many, edges that lead back to the same node share them from where they
-meet, and if there are too many still, the longest edges have none. So the work is linear in nodes and edges, except for
-the sorting.
+A node's column is its distance from the start in edges, so no edge runs forward over more than one column. Where that
+makes columns much taller than the drawing is wide, they are folded: a column takes so many nodes, and others wait for a
+later one. An edge over several columns bends in each of them, in a row of its own, so that it runs through no node; in
+a folded drawing, edges to the same node share their bends. Within a column, nodes and bends are sorted by the mean
+position of their neighbours (Sugiyama, Tagawa and Toda 1981), in a few sweeps to and fro. The bends are bounded: if
+there are too many, edges that lead back to the same node share them from where they meet, and if there are too many
+still, the longest edges have none. So the work is linear in nodes and edges, except for the sorting.
 
 Coordinates and curves are computed from columns and the order within them in the same way for `sugiyama`. Heights are
-settled in sweeps, as near to those of the neighbours as the order allows, so that long edges are straight. In the
-middle of the gap between two columns is a column of labels: each edge that crosses the gap has a height of its own
+settled in sweeps, as near to those of the neighbours as the order allows; then the bends of an edge are moved to as few
+heights as there is room for, so that long edges are straight and have few steps. In the middle of the gap between two
+columns is a column of labels: each edge that crosses the gap has a height of its own
 there, with the room of its label if it has one, and is level, so no line meets a label of another edge. An edge within
 a column turns back behind its label. Within a column of nodes a line is level, too, so it bends only where no node is.
 An edge against the reading direction is drawn slightly below one in the reading direction, so that a pair of opposite
@@ -33,7 +35,9 @@ from app.graph.layout.types import EdgeKey, LayoutRequest, Placement, Point
 
 _SWEEPS = 6
 _SIDEWAYS = 2  # sweeps to and fro when the heights are settled
-_NODE_WEIGHT, _BEND_WEIGHT, _LEVEL_WEIGHT = 1.0, 4.0, 8.0
+_NODE_WEIGHT, _BEND_WEIGHT = 1.0, 4.0
+_LEVEL_WEIGHT, _HALF_LEVEL_WEIGHT = 1_000.0, 8.0  # of a piece in its gap, if it has a level end
+_LEVEL = 1.0  # a smaller step is none
 _PIECE_WEIGHTS = (1.0, 2.0, 8.0)  # by the number of bends at its ends, as in `dot`
 _COLUMN_GAP = 46.0  # between columns without labels
 _CHANNEL = 16.0  # the least room for curves beside labels
@@ -45,13 +49,24 @@ _BACK_OFFSET = 9.0
 _BOW = 18.0  # how far an edge within a column turns, at least
 _ARC_ROOM, _MOST_ARCS = 7.0, 20  # the room of an arc within a column, and how many get one of their own
 _BEND_ROW = 18.0  # the distance of two lines in a column
-_MOST_BENDS = 2_000
+_MOST_BENDS = 4_000
 
 
-def place_by_layers(request: LayoutRequest, spread: float = 1.0) -> Placement:
-    """Lay a graph out in columns by distance from its start; `spread` widens the gaps."""
-    column = _distances(request)
-    bends = _bends(request, column)
+def place_by_layers(request: LayoutRequest, spread: float = 1.0, most: int | None = None) -> Placement:
+    """Lay a graph out in columns by distance from its start.
+
+    Args:
+        request: the graph.
+        spread: by how much the gaps are wider than necessary.
+        most: how many nodes a column has at most; None for as many as there are at a distance. Columns are longer if
+            there were too many bends otherwise.
+    """
+    column = _columns(request, most)
+    bends = _bends(request, column, is_shared=most is not None)
+    while most is not None and any(key not in bends for key in _far_edges(request, column)):
+        most = 2 * most if most < len(request.nodes) else None
+        column = _columns(request, most)
+        bends = _bends(request, column, is_shared=most is not None)
     columns: list[list[int]] = [[] for _ in range(1 + max(column.values()))]
     for member in column:
         columns[column[member]].append(member)
@@ -59,19 +74,24 @@ def place_by_layers(request: LayoutRequest, spread: float = 1.0) -> Placement:
     return assemble(request, ColumnRows(column, _heights(columns, request), bends), spread)
 
 
-def _bends(request: LayoutRequest, column: dict[int, int]) -> dict[EdgeKey, tuple[int, ...]]:
-    """Return the bends of the edges that lead back over several columns, and add their columns to `column`."""
-    back = [(source, target) for source, target, _, _ in request.edges if column[source] - column[target] > 1]
-    back.sort(key=lambda edge: (column[edge[0]] - column[edge[1]], edge))
-    spans = sum(column[source] - column[target] - 1 for source, target in back)
-    is_shared = spans > _MOST_BENDS
+def _bends(request: LayoutRequest, column: dict[int, int], *, is_shared: bool) -> dict[EdgeKey, tuple[int, ...]]:
+    """Return the bends of the edges that cross columns, and add their columns to `column`.
+
+    Args:
+        request: the graph.
+        column: the column of each node.
+        is_shared: whether edges share their bends on the way to the same node; if there are many, they do anyway.
+    """
+    far = _far_edges(request, column)
+    far.sort(key=lambda edge: (abs(column[edge[0]] - column[edge[1]]), edge))
+    is_shared = is_shared or sum(abs(column[source] - column[target]) - 1 for source, target in far) > _MOST_BENDS
     number = min(0, *column)
-    known: dict[tuple[EdgeKey | int, int], int] = {}  # bends by their edge, or by its target, and column
+    known: dict[tuple[EdgeKey, int], int] = {}  # bends by their edge, or by its target and direction, and column
     bends: dict[EdgeKey, tuple[int, ...]] = {}
-    for edge in back:
-        source, target = edge
-        owner = target if is_shared else edge
-        crossed = range(column[source] - 1, column[target], -1)
+    for source, target in far:
+        step = 1 if column[source] < column[target] else -1
+        owner = (target, step) if is_shared else (source, target)
+        crossed = range(column[source] + step, column[target], step)
         if len(known) + sum((owner, at) not in known for at in crossed) > _MOST_BENDS:
             continue
         route = []
@@ -80,9 +100,14 @@ def _bends(request: LayoutRequest, column: dict[int, int]) -> dict[EdgeKey, tupl
                 number -= 1
                 known[owner, at] = number
             route.append(known[owner, at])
-        bends[edge] = tuple(route)
+        bends[source, target] = tuple(route)
     column |= {bend: at for (_, at), bend in known.items()}
     return bends
+
+
+def _far_edges(request: LayoutRequest, column: Mapping[int, int]) -> list[EdgeKey]:
+    """Return the edges that cross a column."""
+    return [(source, target) for source, target, _, _ in request.edges if abs(column[source] - column[target]) > 1]
 
 
 def _pieces(request: LayoutRequest, bends: Mapping[EdgeKey, tuple[int, ...]]) -> set[EdgeKey]:
@@ -106,15 +131,40 @@ def _heights(columns: Sequence[Sequence[int]], request: LayoutRequest) -> dict[i
     return height
 
 
-def _distances(request: LayoutRequest) -> dict[int, int]:
-    """Return each node's distance from the start; an unreachable node begins a search of its own."""
+def _columns(request: LayoutRequest, most: int | None) -> dict[int, int]:
+    """Return each node's column: its distance from the start, or more if the columns before are full.
+
+    An unreachable node begins a search of its own.
+    """
     graph = nx.DiGraph((source, target) for source, target, _, _ in request.edges)
     graph.add_nodes_from(node for node, _, _ in request.nodes)
     distance: dict[int, int] = {}
     for root in (request.start, *graph):
         if root not in distance:
             distance = nx.single_source_shortest_path_length(graph, root) | distance
-    return distance
+    if most is None:
+        return distance
+    return _with_full_columns(graph, distance, most)
+
+
+def _with_full_columns(graph: nx.DiGraph, distance: Mapping[int, int], most: int) -> dict[int, int]:
+    """Return columns of at most `most` nodes, in which nodes that one node leads to are near each other."""
+    column: dict[int, int] = {}
+    sizes: Counter[int] = Counter()
+    for root in sorted(distance, key=distance.__getitem__):
+        pending = [] if root in column else [(root, distance[root])]
+        while pending:
+            node, at = pending.pop()
+            if node in column:
+                continue
+            while sizes[at] >= most:
+                at += 1
+            column[node] = at
+            sizes[at] += 1
+            following = (target for target in graph[node] if distance[target] == distance[node] + 1)
+            pending += [(target, at + 1) for target in reversed([*following])]
+    used = {at: number for number, at in enumerate(sorted(sizes))}
+    return {node: used[at] for node, at in column.items()}
 
 
 def _sort_columns(columns: Sequence[list[int]], edges: Iterable[EdgeKey], column: Mapping[int, int]) -> None:
@@ -227,6 +277,7 @@ class _Assembly:
     def __init__(self, request: LayoutRequest, rows: ColumnRows, spread: float) -> None:
         self._request, self._spread = request, spread
         self._column, self._bends = rows.column, rows.bends
+        self._turns = frozenset(bend for route in rows.bends.values() for bend in route)
         self._pieces = {(source, target): self._pieces_of(source, target) for source, target, _, _ in request.edges}
         uses = Counter(piece for pieces in self._pieces.values() for piece in pieces)
         # The label is on a piece that no other edge shares, as near to the middle as possible.
@@ -291,7 +342,34 @@ class _Assembly:
                 means = [_mean_height(neighbours.get(member, ()), height, height[member]) for member in members[number]]
                 found = spaced(means, rooms[number], weights[number])
                 height.update(zip(members[number], found, strict=True))
+        self._straighten(members, rooms, height)
         return height
+
+    def _straighten(
+        self, members: Sequence[Sequence[int]], rooms: Sequence[Sequence[tuple[float, float]]], height: dict[int, float]
+    ) -> None:
+        """Move the bends of an edge to as few heights as there is room for, so that it has few and large steps."""
+        at = {member: (number, row) for number, column in enumerate(members) for row, member in enumerate(column)}
+
+        def free(bend: int) -> tuple[float, float]:
+            number, row = at[bend]
+            column, room = members[number], rooms[number]
+            least = height[column[row - 1]] + room[row - 1][1] + room[row][0] if row else -math.inf
+            is_last = row + 1 == len(column)
+            return least, math.inf if is_last else height[column[row + 1]] - room[row + 1][0] - room[row][1]
+
+        for route in sorted(set(self._bends.values()), key=lambda route: (-len(route), route)):
+            run: list[int] = []
+            least, most = -math.inf, math.inf
+            for bend in (*route, None):
+                low, high = (math.inf, -math.inf) if bend is None else free(bend)
+                if max(least, low) > min(most, high):
+                    mean = sum(height[one] for one in run) / max(1, len(run))
+                    height.update(dict.fromkeys(run, min(max(mean, least), most)))
+                    run, least, most = [], -math.inf, math.inf
+                if bend is not None:
+                    run.append(bend)
+                    least, most = max(least, low), min(most, high)
 
     def _neighbours(
         self, nodes: Collection[int]
@@ -346,9 +424,13 @@ class _Assembly:
                 found = spaced(
                     [its_wanted[piece] for piece in pieces],
                     [(half, half) for half in halves],
-                    [_LEVEL_WEIGHT if self._is_level(piece) else 1.0 for piece in pieces],
+                    [self._weight(piece) for piece in pieces],
                 )
-                heights = dict(zip(pieces, found, strict=True))
+                heights = {
+                    piece: wish if abs(wish - y) < _LEVEL and self._is_level(piece) else y
+                    for piece, y in zip(pieces, found, strict=True)
+                    for wish in (its_wanted[piece],)
+                }
                 before = after = self._spread * (_CHANNEL + min(_STEEP * self._steepest(heights), _MOST_STEEP))
             after += _ARC_ROOM * min(its_arcs, _MOST_ARCS)
             self._columns.append((x, x + its_width))
@@ -368,10 +450,18 @@ class _Assembly:
         if self._column[first] == self._column[last]:
             return self._height[last] if is_back else self._height[first]
         lowered = _BACK_OFFSET if self._column[first] > self._column[last] else 0.0
-        return (self._height[first] + self._height[last]) / 2 + lowered
+        bends = [end for end in (first, last) if end in self._turns]
+        ends = bends if len(bends) == 1 else (first, last)  # beside a bend, the edge has the height of its long part
+        return sum(self._height[end] for end in ends) / len(ends) + lowered
 
     def _is_level(self, piece: _Piece) -> bool:
-        return abs(self._height[piece[0]] - self._height[piece[1]]) < 1.0
+        return abs(self._height[piece[0]] - self._height[piece[1]]) < _LEVEL
+
+    def _weight(self, piece: _Piece) -> float:
+        """Return how much it counts that a piece has the height that it should have in the middle of its gap."""
+        if self._is_level(piece):
+            return _LEVEL_WEIGHT
+        return 1.0 if self._turns.isdisjoint(piece[:2]) else _HALF_LEVEL_WEIGHT
 
     def _order(self, piece: _Piece) -> tuple[float, ...]:
         """Return a key by which pieces of the same height are sorted: arcs within a column are nested."""

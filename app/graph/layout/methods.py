@@ -15,14 +15,18 @@ clusters. It stacks unconnected parts into one column, and lays everything out a
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from math import sqrt
+from typing import TypeAlias
 
 from app.graph.layout.graphviz import place_by_dot
 from app.graph.layout.labelling import place_labels
 from app.graph.layout.layered import place_by_layers
 from app.graph.layout.sugiyama import place_by_sugiyama, rank_spans
-from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutGroup, LayoutRequest, Placement, Point, Rect
+from app.graph.layout.types import METHODS, EdgeKey, LayoutAnswer, LayoutGroup, LayoutRequest, Placement, Point, Rect
 
 _PADDING = 18.0
 _ENTRY_SPACE = 26.0  # the arrow at a part's start comes from the left of it
@@ -31,12 +35,12 @@ _GAP = 22.0
 _PROPORTION = 0.9  # width to height, of the pane between the other two
 
 # Neither library can be interrupted, so what a method is given takes it a second at most, by `rank_spans`: `dot` takes
-# 0.09 s for 400 spans, the most that it gets unasked, 0.6 s for 1,000 and 1.4 s for 1,300; fast-sugiyama takes 0.3 s
+# 0.07 s for 300 spans, the most that it gets unasked, 0.6 s for 1,000 and 1.4 s for 1,300; fast-sugiyama takes 0.3 s
 # for 8,000 and 1.1 s for 15,000.
 _DOT_NODES = 40
 _DOT_EDGES = 160
 DOT_IF_ASKED = 200  # nodes
-_DOT_SPANS, _DOT_SPANS_IF_ASKED = 400, 1_000
+_DOT_SPANS, _DOT_SPANS_IF_ASKED = 300, 1_000
 _DOT_WORK = 4_000  # nodes, edges and spans of all groups together: 1 s
 _SUGIYAMA_NODES = 500
 _SUGIYAMA_EDGES = 3_000
@@ -46,9 +50,12 @@ _SUGIYAMA_WORK = 8_000
 _SPREADS = (1.5, 2.25, 3.4, 5.0)
 _WIDENED = 600  # edges
 _SMALL_WINDOW, _MUCH_LARGER = 800.0, 1.5
+_ESTIMATED_TWICE = 300  # nodes
+_LEAST_FOLDED, _SMALLER = 6, 1.1  # the nodes of a column that is folded, and by how much a drawing must shrink
 _SMALL, _HIDDEN_OF_SMALL, _HIDDEN = 60, 0.05, 0.25
 
-_METHODS: Mapping[str, Callable[[LayoutRequest, float], Placement]] = {
+_Place: TypeAlias = Callable[[LayoutRequest, float], Placement]
+_METHODS: Mapping[str, _Place] = {
     "dot": place_by_dot,
     "sugiyama": place_by_sugiyama,
     "layered": place_by_layers,
@@ -91,13 +98,57 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
 
 
 def _best(request: LayoutRequest, method: str) -> tuple[str, Placement]:
-    """Return a method and its placement: plain layers if the user chose none, and the drawing is much smaller then."""
-    placed = _laid_out(request, method)
-    if request.method or method == "layered" or _window(request, placed) <= _SMALL_WINDOW:
-        return method, placed
-    plain = _laid_out(request, "layered")
-    is_better = _window(request, placed) > _MUCH_LARGER * _window(request, plain)
-    return ("layered", plain) if is_better else (method, placed)
+    """Return a method and its placement.
+
+    If the user chose none, a method gives way to a simpler one whose drawing is much smaller. Tall columns are folded.
+    """
+    names = (method,) if request.method else METHODS[METHODS.index(method) :]
+    found: dict[str, tuple[_Place, Placement]] = {}
+    for name in names:
+        found[name] = _first(request, name)
+        if _window(request, found[names[0]][1]) <= _SMALL_WINDOW:
+            break
+    smallest = min(_window(request, placed) for _, placed in found.values())
+    used = next(name for name, (_, placed) in found.items() if _window(request, placed) <= _MUCH_LARGER * smallest)
+    return used, _laid_out(request, *found[used])
+
+
+def _first(request: LayoutRequest, method: str) -> tuple[_Place, Placement]:
+    """Return how a method places a graph, and its placement without wider gaps; layers are folded if they are tall."""
+    place = _METHODS[method]
+    placed = _placed(request, place, 1.0)
+    size = _window(request, placed)
+    is_small = len(request.nodes) <= _SMALL or size <= _SMALL_WINDOW
+    if method != "layered" or is_small or (most := _full_column(request, placed)) is None:
+        return place, placed
+    best = place, placed
+    for estimate in (most, most // 2)[: 2 if len(request.nodes) <= _ESTIMATED_TWICE else 1]:
+        folding = partial(place_by_layers, most=estimate)
+        folded = _placed(request, folding, 1.0)
+        if _window(request, folded) * _SMALLER <= size:
+            best, size = (folding, folded), _window(request, folded)
+    return best
+
+
+def _full_column(request: LayoutRequest, placed: Placement) -> int | None:
+    """Return how many nodes a column may have so that the drawing needs the smallest window, by an estimate.
+
+    With shorter columns there are more of them. Their height falls more slowly than their number of nodes, since long
+    edges pass between these.
+
+    Returns:
+        the number of nodes; None if there is no column with more.
+    """
+    columns = [*Counter(point[1 if request.downwards else 0] for point in placed.positions.values()).values()]
+    _, _, width, height = _bounds(request, placed)
+    along, across = (height, width / _PROPORTION) if request.downwards else (width / _PROPORTION, height)
+    tallest = max(columns)
+
+    def window(most: int) -> float:
+        count = sum(max(1.0, size / most) for size in columns)
+        return max(along * count / len(columns), across * sqrt(most / tallest))
+
+    return min(range(_LEAST_FOLDED, tallest), key=window, default=None)
 
 
 def _window(request: LayoutRequest, placed: Placement) -> float:
@@ -106,24 +157,24 @@ def _window(request: LayoutRequest, placed: Placement) -> float:
     return max(width / _PROPORTION, height)
 
 
-def _laid_out(request: LayoutRequest, method: str) -> Placement:
-    """Place a graph and its labels; if it is not large, the gaps are widened while too many labels have no room."""
-    best = place_labels(request, _placed(request, method, 1.0))
+def _laid_out(request: LayoutRequest, place: _Place, placed: Placement) -> Placement:
+    """Place the labels of a graph; if it is not large, the gaps are widened while too many labels have no room."""
+    best = place_labels(request, placed)
     labels = sum(width > 0 for _, _, width, _ in request.edges)
     most_hidden = (_HIDDEN_OF_SMALL if len(request.nodes) <= _SMALL else _HIDDEN) * labels
     for spread in _SPREADS if len(request.edges) <= _WIDENED else ():
         if labels - len(best.label_positions) <= most_hidden:
             break
-        wider = place_labels(request, _placed(request, method, spread))
+        wider = place_labels(request, _placed(request, place, spread))
         best = max(best, wider, key=lambda placement: len(placement.label_positions))
     return best
 
 
-def _placed(request: LayoutRequest, method: str, spread: float) -> Placement:
+def _placed(request: LayoutRequest, place: _Place, spread: float) -> Placement:
     """Place by a method that supports one direction only."""
     if not request.downwards:
-        return _METHODS[method](request, spread)
-    turned = _METHODS[method](
+        return place(request, spread)
+    turned = place(
         replace(
             request,
             nodes=tuple((node, height, width) for node, width, height in request.nodes),

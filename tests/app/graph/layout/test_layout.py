@@ -290,3 +290,27 @@ def test_an_answer_says_that_the_chosen_method_was_not_used() -> None:
     assert not lay_out(replace(chain, method="dot")).is_simpler
     assert lay_out(replace(large, method="dot")).is_simpler
     assert lay_out(replace(chain, method="dot"), plainly=True).is_simpler
+
+
+def test_tall_columns_are_folded_so_that_the_drawing_is_no_tower() -> None:
+    count = 80
+    pairs = [
+        pair
+        for leaf in range(1, count + 1)
+        for pair in ((0, leaf), (leaf, count + leaf), (count + leaf, 2 * count + 1))
+    ]
+    request = request_of(sorted(pairs), count=2 * count + 2)
+    for downwards in (False, True):
+        answer = lay_out(replace(request, downwards=downwards))
+        width, height = (max(axis) - min(axis) for axis in zip(*answer.positions.values(), strict=True))
+        assert max(width, height) < 2.5 * min(width, height)
+        assert overlaps(request, Placement(answer.positions, {}, {})) == []
+        assert len(answer.label_positions) == len(pairs)
+
+
+@pytest.mark.parametrize("method", ["sugiyama", "layered"])
+def test_a_long_edge_runs_straight_with_a_step_at_each_end_at_most(method: str) -> None:
+    pairs = [*((node, node + 1) for node in range(9)), (9, 0), (0, 10), (10, 11), (11, 9)]
+    curve = lay_out(replace(request_of(pairs, count=12), method=method)).curves[9, 0]
+    heights = [y for _, y in curve[::3]]
+    assert sum(abs(before - after) > 0.01 for before, after in pairwise(heights)) <= 4
