@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import IntEnum
 from math import ceil
 from typing import Final
 
+from PySide6.QtCore import QObject, Qt
+
 from app.catalogue import ui_text
-from engine.diagnosis.test_strings.values import Coverage, CoverageMeasure, CoverageSource, LostMass, PartRow, RuleRow
+from app.models.rows import RowsModel
+from engine.diagnosis.test_strings.values import (
+    TEXT_END,
+    Coverage,
+    CoverageMeasure,
+    CoverageSource,
+    LostMass,
+    PartRow,
+    RuleRow,
+)
 from engine.source import Span
 from engine.source.number_format import UNKNOWN, percent, percent_between
 from engine.vocabulary.visible import visible
@@ -58,7 +70,8 @@ class HeatRow:
         rule: its name, if it is a rule; else empty.
         level: its level; None if it is unknown.
         text: how many texts use it, and what was lost there, in sentences.
-        figures: the same in figures, what is measured first.
+        texts: how many texts use it.
+        lost: what was lost there.
     """
 
     name: str
@@ -66,7 +79,13 @@ class HeatRow:
     rule: str
     level: int | None
     text: str
-    figures: str
+    texts: int = 0
+    lost: LostMass = field(default_factory=LostMass)
+
+    @property
+    def is_end(self) -> bool:
+        """Return whether it is the end of the texts, which has no place in the grammar."""
+        return not self.span.end and not self.rule
 
 
 def measures_lost(source: CoverageSource, measure: CoverageMeasure) -> bool:
@@ -74,19 +93,28 @@ def measures_lost(source: CoverageSource, measure: CoverageMeasure) -> bool:
     return measure is CoverageMeasure.LOST and source is not CoverageSource.TESTS
 
 
-def heat_rows(coverage: Coverage, source: CoverageSource, measure: CoverageMeasure) -> tuple[HeatRow, ...]:
+def heat_rows(
+    coverage: Coverage, source: CoverageSource, measure: CoverageMeasure, *, has_all: bool = False
+) -> tuple[HeatRow, ...]:
     """Return the rules and parts that texts use, the hottest first, at most `MOST_ROWS`.
 
     Args:
         coverage: the coverage.
         source: its texts.
         measure: what is measured: by it, rows are sorted and have levels.
+        has_all: whether there is no limit, and a row for the end of the texts.
     """
     is_lost = measures_lost(source, measure)
     rows: list[RuleRow | PartRow] = [*coverage.rules, *coverage.parts]
     used = [one for one in rows if one.texts or one.lost.steps]
     used.sort(key=lambda row: _key(row, is_lost=is_lost))
-    return tuple(_row(one, coverage.followed, source, is_lost=is_lost) for one in used[:MOST_ROWS])
+    most = len(used) if has_all else MOST_ROWS
+    found = [_row(one, coverage.followed, source, is_lost=is_lost) for one in used[:most]]
+    end = sum((lost for key, lost in coverage.lost.items() if key.target == TEXT_END), LostMass())
+    if has_all and end.steps:
+        text = lost_text(end)
+        found.append(HeatRow(ui_text("automaton.heat.end"), Span(0, 0), "", lost_level(end), text, end.steps, end))
+    return tuple(found)
 
 
 def _key(one: RuleRow | PartRow, *, is_lost: bool) -> tuple[float, float, Span]:
@@ -104,20 +132,73 @@ def _row(one: RuleRow | PartRow, total: int, source: CoverageSource, *, is_lost:
     if source is not CoverageSource.TESTS:
         parts.insert(0 if is_lost else 1, lost_text(one.lost))
     level = lost_level(one.lost) if is_lost else visit_level(one.texts / max(total, 1))
-    figures = [ui_text("automaton.heat.fragment.texts", count=one.texts, total=total)]
-    if source is not CoverageSource.TESTS:
-        figures.insert(0 if is_lost else 1, _figures(one.lost))
-    return HeatRow(name, one.span, one.name if is_rule else "", level, "; ".join(parts), "  ·  ".join(figures))
+    return HeatRow(name, one.span, one.name if is_rule else "", level, "; ".join(parts), one.texts, one.lost)
 
 
-def _figures(lost: LostMass) -> str:
-    """Return the mean, the total, the number of steps and the most probable forbidden token, in a few words."""
-    steps = ui_text("common.count.steps", count=lost.steps)
-    if lost.mean is None:
-        return f"{UNKNOWN}  ·  {steps}" if lost.steps else ui_text("automaton.coverage.no_steps")
-    figures = [percent_between(*lost.mean), steps]
-    if lost.known < lost.steps:
-        figures.append(ui_text("automaton.coverage.fragment.unknown", count=lost.steps - lost.known))
-    if lost.token:
-        figures.append(f"“{visible(lost.token)}” {percent(lost.p)}")
-    return "  ·  ".join(figures)
+class HeatColumn(IntEnum):
+    """The columns of the table."""
+
+    PART = 0
+    TEXTS = 1
+    TOTAL = 2
+    MEAN = 3
+    STEPS = 4
+    WANTED = 5
+
+
+class HeatModel(RowsModel):
+    """Rules, keywords and the end of the texts, with how many texts use each and what was lost there."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        names = [column.name.lower() for column in HeatColumn]
+        self.titles = tuple(ui_text(f"automaton.heat.column.{name}") for name in names)
+        self.tips = tuple(ui_text(f"automaton.heat.column_tip.{name}") for name in names)
+        self.numbers = frozenset(HeatColumn) - {HeatColumn.PART, HeatColumn.WANTED}
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column; equal rows keep their order."""
+        is_backwards = order is Qt.SortOrder.DescendingOrder
+        self.show_rows(tuple(sorted(self.rows, key=lambda row: _sort_key(row, column), reverse=is_backwards)))
+
+    def text(self, row: HeatRow, column: int) -> str:
+        """Return the text of a cell; what is unknown is a question mark, and empty where there is no step."""
+        lost = row.lost
+        match HeatColumn(column):
+            case HeatColumn.PART:
+                return row.name
+            case HeatColumn.TEXTS:
+                return f"{row.texts:,}"
+            case HeatColumn.STEPS:
+                return f"{lost.steps:,}" if lost.steps else ""
+            case HeatColumn.WANTED:
+                return f"“{visible(lost.token)}” {percent(lost.p)}" if lost.token else ""
+            case _ if not lost.steps:
+                return ""
+            case _ if lost.mean is None:
+                return UNKNOWN
+            case HeatColumn.MEAN:
+                return percent_between(*lost.mean)
+            case _:
+                low, high = f"{lost.least:,.2f}", f"{lost.most:,.2f}"
+                return low if low == high else f"{low}–{high}"
+
+    def tip(self, row: HeatRow, _column: int) -> str:
+        """Return what is known of a row, in sentences."""
+        return f"{row.name}: {row.text}"
+
+
+def _sort_key(row: HeatRow, column: int) -> tuple[float, float] | tuple[str, float]:
+    lost = row.lost
+    match HeatColumn(column):
+        case HeatColumn.PART:
+            return row.name.casefold(), 0.0
+        case HeatColumn.TEXTS:
+            return row.texts, 0.0
+        case HeatColumn.TOTAL:
+            return lost.least, lost.most
+        case HeatColumn.MEAN:
+            return (lost.mean.low, lost.mean.high) if lost.mean else (-1.0, -1.0)
+        case HeatColumn.STEPS:
+            return lost.steps, 0.0
+    return lost.p, 0.0

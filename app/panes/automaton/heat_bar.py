@@ -150,7 +150,6 @@ class HeatBar(QFrame):
         with QSignalBlocker(self._group):
             self.buttons[measure if has_lost else CoverageMeasure.VISITS].setChecked(True)
         lost_button = self.buttons[CoverageMeasure.LOST]
-        lost_button.setEnabled(has_lost)
         set_tip(self.buttons[CoverageMeasure.VISITS], ui_text("automaton.heat.visits.tip"), "automaton.lost_mass")
         tip = ui_text("automaton.heat.lost.tip" if has_lost else "automaton.heat.no_lost")
         set_tip(lost_button, tip, "automaton.lost_mass")

@@ -9,8 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QListWidgetItem, QToolButton, QVBoxLayout
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QListWidget,
+    QListWidgetItem,
+    QTableView,
+    QToolButton,
+    QVBoxLayout,
+)
 
 from app import theme
 from app.catalogue import ui_text
@@ -57,6 +67,7 @@ class ListPanel(QFrame):
     Attributes:
         title: what the list has.
         list: the rows.
+        table: the rows of a list with columns, which is shown instead of `list`.
         buttons: the buttons of the actions.
 
     Signals:
@@ -74,6 +85,19 @@ class ListPanel(QFrame):
         self.list.setUniformItemSizes(True)
         self.list.setTabKeyNavigation(False)
         self.list.setMinimumHeight(3 * self.fontMetrics().height())
+        self.table = QTableView()
+        self.table.setFrameShape(QFrame.Shape.NoFrame)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setShowGrid(False)
+        self.table.setTabKeyNavigation(False)
+        self.table.setMinimumHeight(5 * self.fontMetrics().height())
+        self.table.verticalHeader().hide()
+        self.table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + theme.SPACE_S)
+        self.table.horizontalHeader().setHighlightSections(False)
+        self.table.hide()
+        self._show_index: Callable[[QModelIndex], object] = lambda _index: None
+        self._go_to_index = self._show_index
         self.close_button = close_button(ui_text("common.button.close"), clicked=self.close_list)
         set_tip(self.close_button, ui_text("common.button.close"), CLOSE)
         self.buttons: list[QToolButton] = []
@@ -88,9 +112,11 @@ class ListPanel(QFrame):
         self._bar.addWidget(self.title, 1)
         self._bar.addWidget(self.close_button)
         layout.addWidget(self.list, 1)
+        layout.addWidget(self.table, 1)
         delegate_focus(self, self.list)
         self.list.currentRowChanged.connect(self._show_row)
         self.list.itemActivated.connect(lambda _item: self._go())
+        self.table.activated.connect(self._go_to_activated)
         self.hide()
 
     def show_list(self, title: str, rows: Sequence[ListRow], actions: Sequence[ListAction] = ()) -> None:
@@ -110,10 +136,43 @@ class ListPanel(QFrame):
         self.add_rows(rows)
         self.show()
 
+    def show_table(
+        self,
+        title: str,
+        model: QAbstractItemModel,
+        sorted_by: int,
+        show: Callable[[QModelIndex], object],
+        go: Callable[[QModelIndex], object],
+    ) -> None:
+        """Show a table instead of the current list; the user sorts it by its titles.
+
+        Args:
+            title: what it has.
+            model: its rows; it sorts itself.
+            sorted_by: the column by which it is sorted at first, the largest first.
+            show: shows a row in the drawing.
+            go: goes there.
+        """
+        self._clear()
+        self.set_title(title)
+        self._show_index, self._go_to_index = show, go
+        self.table.setModel(model)
+        self.table.setSortingEnabled(True)
+        self.table.sortByColumn(sorted_by, Qt.SortOrder.DescendingOrder)
+        header = self.table.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.table.selectionModel().currentRowChanged.connect(lambda index, _before: self._show_current(index))
+        self.list.hide()
+        self.table.show()
+        self.show()
+
     def set_title(self, text: str) -> None:
         """Show another title; it is also the name of the list for screen readers."""
         self.title.set_text(text)
-        self.list.setAccessibleName(text)
+        for view in (self.list, self.table):
+            view.setAccessibleName(text)
 
     def add_rows(self, rows: Sequence[ListRow]) -> None:
         """Add rows at the end."""
@@ -132,6 +191,11 @@ class ListPanel(QFrame):
 
     def focus_list(self) -> None:
         """Set the focus to the list, and make its first row the current one if none is."""
+        if not self.table.isHidden():
+            self.table.setFocus()
+            if not self.table.currentIndex().isValid():
+                self.table.selectRow(0)
+            return
         self.list.setFocus()
         if self.list.currentRow() < 0 and self._rows:
             self.list.setCurrentRow(0)
@@ -146,6 +210,9 @@ class ListPanel(QFrame):
     def _clear(self) -> None:
         self._rows = []
         self.list.clear()
+        self.list.show()
+        self.table.hide()
+        self.table.setModel(None)
         for button in self.buttons:
             self._bar.removeWidget(button)
             button.deleteLater()
@@ -154,6 +221,13 @@ class ListPanel(QFrame):
     def _show_row(self, row: int) -> None:
         if 0 <= row < len(self._rows):
             self._rows[row].show()
+
+    def _go_to_activated(self, index: QModelIndex) -> None:
+        self._go_to_index(index)
+
+    def _show_current(self, index: QModelIndex) -> None:
+        if index.isValid():
+            self._show_index(index)
 
     def _go(self) -> None:
         row = self.list.currentRow()

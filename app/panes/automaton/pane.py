@@ -621,6 +621,12 @@ class AutomatonPane(QWidget):
         if self.navigation.drawn is not None:
             self.scene.set_highlighted(*self.navigation.drawn.at_offset(offset))
 
+    def highlight_ends(self) -> None:
+        """Highlight the accepting states."""
+        if (drawn := self.navigation.drawn) is not None:
+            states = drawn.automaton.dfa.states
+            self.scene.set_highlighted([one for one in drawn.diagram.excerpt.states if states[one].accepting], [])
+
     @command("automaton.copy_dot", "Ctrl+M, C", place=(5, 2), context="background")
     def copy_dot(self) -> None:
         """Copy the drawn graph in Graphviz' language."""

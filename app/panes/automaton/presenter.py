@@ -14,9 +14,8 @@ from app.commands import Handler, command, keys_of
 from app.display_text import state_label
 from app.document import AutomatonPart
 from app.graph.draw.image_files import save
-from app.models.heat import HeatRow, heat_rows, measures_lost
+from app.models.heat import HeatColumn, HeatModel, HeatRow, heat_rows, measures_lost
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
-from app.panes.automaton.list_panel import ListRow
 from app.panes.automaton.note_commands import NoteCommands
 from app.panes.automaton.pane import AutomatonPane
 from app.panes.automaton.path_lists import PathLists
@@ -58,6 +57,7 @@ class AutomatonPresenter(PanePresenter):
         self.view: AutomatonPane = AutomatonPane()
         self._visited: dict[bytes, RulePositions] = {}  # where the texts were that the window has shown
         self._visited_revision = -1
+        self._heat_model = HeatModel(self)
         self._mapped_revision = -1
         self._nfa_asked: object = None  # the compiled text whose nondeterministic automaton was requested last
         self._nfa_found: FindNfaStates | None = None  # the last request for states in it
@@ -77,7 +77,8 @@ class AutomatonPresenter(PanePresenter):
         }
         commands = context.commands
         toggled = [button.toggled for button in self.buttons.values()]
-        commands.add(self, self.session.coverage.choice_changed, header.offers_changed, *toggled)
+        coverage = self.session.coverage
+        commands.add(self, coverage.choice_changed, coverage.changed, header.offers_changed, *toggled)
         commands.add(self.view.navigation, self.view.layout_chosen)
         for owner in (self.view, self.view.search, self.view.view):
             commands.add(owner)
@@ -127,7 +128,7 @@ class AutomatonPresenter(PanePresenter):
         queries = session.decoding.queries
         view.tokens_wanted.connect(lambda request: queries.list_tokens(request, view.show_tokens))
         view.coverage_choice.chosen.connect(session.coverage.choose)
-        view.heat_bar.measure_chosen.connect(session.coverage.choose_measure)
+        view.heat_bar.measure_chosen.connect(self._measure)
         view.lists.closed.connect(self._hide_heat_row)
         view.coverage_banner.accepted.connect(session.coverage.close_log)
         view.heat_bar.list_button.clicked.connect(self._list_heat)
@@ -289,8 +290,9 @@ class AutomatonPresenter(PanePresenter):
 
     @property
     def shows_lost(self) -> bool:
-        """Return whether the heat map measures what was lost."""
-        return self.session.coverage.measure is CoverageMeasure.LOST
+        """Return whether the heat map is shown and measures what was lost."""
+        coverage = self.session.coverage
+        return coverage.is_watched_by("automaton") and measures_lost(coverage.source, coverage.measure)
 
     @command(
         "automaton.coverage_tests",
@@ -325,8 +327,16 @@ class AutomatonPresenter(PanePresenter):
 
     @command("automaton.lost_mass", "Ctrl+M, 8", place=(3, 9), checked=lambda self: self.shows_lost)
     def _toggle_measure(self) -> None:
-        other = CoverageMeasure.VISITS if self.shows_lost else CoverageMeasure.LOST
-        self.session.coverage.choose_measure(other)
+        self._measure(CoverageMeasure.VISITS if self.shows_lost else CoverageMeasure.LOST)
+
+    def _measure(self, measure: CoverageMeasure) -> None:
+        """Show a measure; that of what was lost with texts that have probabilities, which test strings have not."""
+        coverage = self.session.coverage
+        coverage.choose_measure(measure)
+        if measure is CoverageMeasure.LOST:
+            if coverage.source is CoverageSource.TESTS:
+                coverage.choose(CoverageSource.GENERATED)
+            self.view.footer.coverage_button.setChecked(True)
 
     @property
     def _list_refusal(self) -> str:
@@ -341,20 +351,22 @@ class AutomatonPresenter(PanePresenter):
         found = coverage.shown[1]
         if found is None:
             return
-        rows = heat_rows(found, coverage.source, coverage.measure)
-        listed = [
-            ListRow(
-                f"{row.name}  ·  {row.figures}", partial(self._show_heat_row, row), partial(self._go_to_heat_row, row)
-            )
-            for row in rows
-        ]
-        is_lost = measures_lost(coverage.source, coverage.measure)
-        shown = CoverageMeasure.LOST if is_lost else CoverageMeasure.VISITS
-        view.lists.show_list(ui_text(f"automaton.heat.title_{shown}", count=len(rows)), listed)
+        self._heat_model.show_rows(heat_rows(found, coverage.source, coverage.measure, has_all=True))
+        rows = self._heat_model.rows
+        view.lists.show_table(
+            ui_text("automaton.heat.title", count=len(rows)),
+            self._heat_model,
+            HeatColumn.TOTAL if measures_lost(coverage.source, coverage.measure) else HeatColumn.TEXTS,
+            lambda index: self._show_heat_row(self._heat_model.rows[index.row()]),
+            lambda index: self._go_to_heat_row(self._heat_model.rows[index.row()]),
+        )
         view.lists.focus_list()
 
     def _show_heat_row(self, row: HeatRow) -> None:
-        """Highlight a row in the drawing and in the text."""
+        """Highlight a row in the drawing and in the text; the end of the texts is at the accepting states."""
+        if row.is_end:
+            self.view.highlight_ends()
+            return
         self.view.highlight_offset(row.span.start if row.span.start < row.span.end else -1)
         if row.span.start < row.span.end and self.session.coverage.shown[0] == self.session.document.revision:
             self.session.links.span_pointed.emit(row.span)
@@ -366,7 +378,9 @@ class AutomatonPresenter(PanePresenter):
     def _go_to_heat_row(self, row: HeatRow) -> None:
         """Open a rule that the drawing has, or go to another part in the text."""
         levels = self.view.navigation.levels
-        if row.rule and levels is not None and row.rule in levels.names:
+        if row.is_end:
+            self.view.highlight_ends()
+        elif row.rule and levels is not None and row.rule in levels.names:
             self.view.navigation.show_rule(row.rule)
         elif self.session.coverage.shown[0] == self.session.document.revision:
             self.session.links.span_chosen.emit(row.span)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.catalogue import ui_text
 from app.document import AutomatonPart, DocumentFile, GrammarPart, ModelPart
-from app.models.heat import heat_rows, lost_text
+from app.models.heat import HeatColumn, heat_rows, lost_text
 from engine.diagnosis.test_strings.values import Coverage, CoverageMeasure, CoverageSource
 
 LEFT = Qt.MouseButton.LeftButton
@@ -50,6 +50,40 @@ def heated(real_desk):
     return desk
 
 
+def the_list_is_walked_through_by_keys(heated, found):
+    pane, coverage, editor = heated.panes.automaton, heated.session.coverage, heated.panes.editor.edit
+    heated.window.commands["automaton.heat_list"].trigger()
+    rows = heat_rows(found, coverage.source, coverage.measure)
+    table = pane.lists.table
+    names = [table.model().index(row, HeatColumn.PART).data() for row in range(table.model().rowCount())]
+    assert names[0] == rows[0].name
+    assert {row.name for row in rows} == set(names) - {ui_text("automaton.heat.end")}
+    assert table.hasFocus()
+    at = next(number for number, row in enumerate(rows) if row.rule == "b")
+    heated.qtbot.keyClick(table, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+    for _ in range(names.index(rows[at].name)):
+        heated.qtbot.keyClick(table, Qt.Key.Key_Down)
+    assert RULES[rows[at].span.start : rows[at].span.end] in {
+        one.cursor.selectedText() for one in editor.extraSelections()
+    }
+    heated.qtbot.keyClick(table, Qt.Key.Key_Return)
+    assert editor.textCursor().selectedText() == "b"  # the drawing has no rules
+    heated.window.commands["view.automaton"].trigger()
+
+
+def lost_mass_of_test_strings_is_that_of_generated_outputs(heated):
+    pane, coverage = heated.panes.automaton, heated.session.coverage
+    heated.qtbot.mouseClick(pane.coverage_choice.buttons[CoverageSource.TESTS], LEFT)
+    assert not heated.window.commands["automaton.lost_mass"].isChecked()
+    assert not pane.scene.highlights.lost_states
+    # so lost mass is that of the generated outputs, whatever was shown before
+    heated.qtbot.mouseClick(pane.footer.coverage_button, LEFT)
+    heated.window.commands["automaton.lost_mass"].trigger()
+    assert pane.footer.coverage_button.isChecked()
+    assert coverage.source is CoverageSource.GENERATED
+    heated.wait(lambda: bool(pane.scene.highlights.lost_states))
+
+
 def test_lost_mass_is_laid_over_states_and_edges(heated, tmp_path, monkeypatch):
     pane, coverage = heated.panes.automaton, heated.session.coverage
     assert not pane.scene.highlights.lost_states
@@ -69,25 +103,8 @@ def test_lost_mass_is_laid_over_states_and_edges(heated, tmp_path, monkeypatch):
     marked = {one.cursor.selectedText() for one in editor.extraSelections()}
     assert {"root", "b", "y"} <= marked
     assert lost_text(found.rules[0].lost) in editor.tip_at(0)
-    # the list, by keys: its first row lost most, and Return goes to the text
-    heated.window.commands["automaton.heat_list"].trigger()
-    rows = heat_rows(found, coverage.source, coverage.measure)
-    assert pane.lists.texts == tuple(f"{row.name}  ·  {row.figures}" for row in rows)
-    assert pane.lists.list.hasFocus()
-    at = next(number for number, row in enumerate(rows) if row.rule == "b")
-    heated.qtbot.keyClick(pane.lists.list, Qt.Key.Key_Home)
-    for _ in range(at):
-        heated.qtbot.keyClick(pane.lists.list, Qt.Key.Key_Down)
-    assert RULES[rows[at].span.start : rows[at].span.end] in {
-        one.cursor.selectedText() for one in editor.extraSelections()
-    }
-    heated.qtbot.keyClick(pane.lists.list, Qt.Key.Key_Return)
-    assert editor.textCursor().selectedText() == "b"  # the drawing has no rules
-    heated.window.commands["view.automaton"].trigger()
-    # test strings have none
-    heated.qtbot.mouseClick(pane.coverage_choice.buttons[CoverageSource.TESTS], LEFT)
-    assert not pane.heat_bar.buttons[CoverageMeasure.LOST].isEnabled()
-    assert not pane.scene.highlights.lost_states
+    the_list_is_walked_through_by_keys(heated, found)
+    lost_mass_of_test_strings_is_that_of_generated_outputs(heated)
     # a log
     log = written_log(tmp_path / "log.jsonl")
     monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(log)], ""))
