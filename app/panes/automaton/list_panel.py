@@ -97,7 +97,7 @@ class ListPanel(QFrame):
         self.table.horizontalHeader().setHighlightSections(False)
         self.table.hide()
         self._show_index: Callable[[QModelIndex], object] = lambda _index: None
-        self._go_to_index = self._show_index
+        self._go_to_index: Callable[[QModelIndex], object] = lambda _index: None
         self.close_button = close_button(ui_text("common.button.close"), clicked=self.close_list)
         set_tip(self.close_button, ui_text("common.button.close"), CLOSE)
         self.buttons: list[QToolButton] = []
