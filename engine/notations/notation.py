@@ -157,6 +157,16 @@ class Notation:
         """
         return plain_line(line, state)
 
+    def resume_at(self, line: str, offset: int) -> int | None:
+        """Return where to lex a part of a very long line from, at or before an offset; None if only from its beginning.
+
+        Args:
+            line: the line, which begins in state 0.
+            offset: where the part begins.
+        """
+        del line, offset
+        return None
+
     def reference(self, text: str, options: CompileOptions) -> tuple[ReferenceGroup, ...]:
         """Return the quick reference: the constructs of the notation, each with an example; empty if it has none.
 

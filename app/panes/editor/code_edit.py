@@ -33,7 +33,7 @@ from app.models.findings import Sign, kind_text, rank_of, sign_of
 from app.models.heat import HeatRow
 from app.panes.editor import marks
 from app.panes.editor.folding import Folding, is_foldable, is_folded
-from app.panes.editor.highlighter import LONG_TEXT, Highlighter, next_visible
+from app.panes.editor.highlighter import LONG_TEXT, Highlighter, Resume, next_visible
 from app.panes.editor.marks import named_at, paint_invisible, paint_sign
 from app.panes.editor.notation_history import NotationHistory
 from app.panes.editor.offsets import Offsets
@@ -378,10 +378,10 @@ class CodeEdit(QPlainTextEdit):
                 action.triggered.connect(history_actions[action.objectName()])
         return menu
 
-    def set_lexer(self, lexer: LineLexer) -> None:
-        """Highlight another notation."""
+    def set_lexer(self, lexer: LineLexer, resume: Resume) -> None:
+        """Highlight another notation; see `Highlighter.set_lexer`."""
         self._lexer, self._pairs = lexer, None
-        self._highlighter.set_lexer(lexer)
+        self._highlighter.set_lexer(lexer, resume)
         self._update_marks()
 
     def offset_at(self, position: QPoint) -> int:

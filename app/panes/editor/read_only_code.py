@@ -62,7 +62,7 @@ class ReadOnlyCode(QPlainTextEdit):
         self._highlighted = self._hover_spans = ()
         scrolled = self.verticalScrollBar().value()
         self.setPlainText(text)
-        self._highlighter.set_lexer(NOTATIONS[notation].lex_line)
+        self._highlighter.set_lexer(NOTATIONS[notation].lex_line, NOTATIONS[notation].resume_at)
         self.verticalScrollBar().setValue(scrolled)
         self._mark()
 

@@ -87,6 +87,12 @@ class JsonSchema(Notation):
 
         return lex_line(line, state)
 
+    def resume_at(self, line: str, offset: int) -> int:
+        """Return the beginning of the string around an offset, or the offset; see `Notation`."""
+        from engine.notations.json_schema.lexer import start_of_string
+
+        return start_of_string(line, offset)
+
     def propose(self, text: str, offset: int) -> Proposals:
         """Return the proposals at an offset; see `Notation`."""
         from engine.notations.json_schema.completion import propose

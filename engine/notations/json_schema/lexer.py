@@ -18,6 +18,7 @@ _TOKEN: Final = re.compile(
 _WORD_PARTS: Final = re.compile(r"(?P<number>-?\d[\d.eE+-]*)|(?P<name>[A-Za-z]+)|(?P<other>.)")
 _COLON: Final = re.compile(r"\s*:")
 _ESCAPE: Final = re.compile(r"\\(?:u[0-9A-Fa-f]{0,4}|.|$)")
+_ESCAPED: Final = re.compile(r"\\.")
 _NAMES: Final = {"true", "false", "null"}
 _NESTING: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
 
@@ -35,6 +36,16 @@ def json_tokens(text: str, start: int = 0) -> Iterator[re.Match[str]]:
 def is_closed(string: str) -> bool:
     """Return whether a string token has its closing quote."""
     return len(string) > 1 and string[-1] == '"' and (len(string) - 1 - len(string[:-1].rstrip("\\"))) % 2 == 0
+
+
+def start_of_string(line: str, offset: int) -> int:
+    """Return the beginning of the string around an offset of a line, or the offset if it is in none.
+
+    It reads no tokens, which would take 0.2 s for 300 KB: a quote that is not escaped begins a string or ends one.
+    """
+    before = line[:offset]
+    quotes = _ESCAPED.sub("  ", before) if "\\" in before else before
+    return quotes.rindex('"') if quotes.count('"') % 2 else offset
 
 
 def lex_line(line: str, _state: int) -> LineTokens:

@@ -183,3 +183,17 @@ def test_only_white_space_is_between_json_tokens(text):
 
 def test_an_open_json_string_ends_with_its_line_and_has_a_backslash_at_its_end():
     assert [token.group() for token in json_tokens('{"a\\\n: "b\\')] == ["{", '"a\\', ":", '"b\\']
+
+
+@given(
+    st.lists(st.sampled_from(["{", "}", ":", ", ", '"a"', '"b \\" c"', '"\\\\"', "12", "true"]), max_size=12),
+    st.integers(0, 60),
+)
+def test_a_part_of_a_line_of_json_has_the_tokens_that_it_has_in_the_line(words: list[str], offset: int) -> None:
+    line = " ".join(words)
+    start = NOTATIONS["json_schema"].resume_at(line, offset)
+    assert start is not None
+    whole = [(token.start, token.end, token.kind) for token in lex_json(line, 0).tokens]
+    rest = [(start + token.start, start + token.end, token.kind) for token in lex_json(line[start:], 0).tokens]
+    assert rest[1:] == [token for token in whole if token[0] > start][: len(rest) - 1] or not rest
+    assert NOTATIONS["regex"].resume_at(line, offset) is None

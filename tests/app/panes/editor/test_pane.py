@@ -365,6 +365,40 @@ def test_colours_follow_the_notation_and_the_theme(pane: EditorPane, qapp) -> No
         theme.apply(qapp, "light")
 
 
+def test_the_visible_part_of_a_very_long_line_of_json_is_highlighted(pane: EditorPane, qtbot: QtBot) -> None:
+    def coloured() -> list[tuple[str, str]]:
+        block = pane.edit.document().firstBlock()
+        runs = block.layout().formats()
+        texts = [block.text()[run.start : run.start + run.length] for run in runs]
+        return [(text, run.format.foreground().color().name()) for text, run in zip(texts, runs, strict=True)]
+
+    key, value = (theme.colour(role).name() for role in (theme.Role.SYNTAX_NAME, theme.Role.SYNTAX_CLASS))
+    part = '{"key \\" here": "a value: \\\\"}, '
+    pane.set_notation("json_schema")
+    pane.set_text("[" + part * 2_000 + "]")
+    assert 0 < len(coloured()) < 5_000
+    pane.edit.verticalScrollBar().setValue(pane.edit.verticalScrollBar().maximum())
+    pane.edit.select(Span(len(pane.text()) - 1, len(pane.text()) - 1))
+    qtbot.keyClicks(pane.edit, "[")
+    found = coloured()
+    assert 0 < len(found) < 5_000
+    assert found[-1][0] == "]"
+    assert {colour for text, colour in found if text in {'"key ', ' here"'}} == {key}
+    assert {colour for text, colour in found if text == '"a value: '} == {value}
+
+
+def test_a_line_is_laid_out_once_for_each_key(pane: EditorPane, qtbot: QtBot) -> None:
+    pane.set_notation("json_schema")
+    pane.set_text('{"type": "string"}\n' * 3)
+    seen: list[int] = []
+    block = pane.edit.document().firstBlock()
+    pane.edit.textChanged.connect(lambda: seen.append(len(block.layout().formats())))
+    pane.edit.document().contentsChange.connect(lambda *_change: seen.append(len(block.layout().formats())))
+    before = len(block.layout().formats())
+    qtbot.keyClicks(pane.edit, "[")
+    assert seen == [before + 1] * 2  # it has its colours before it is laid out
+
+
 def test_a_very_long_line_is_taken_without_colours(pane: EditorPane, qtbot: QtBot) -> None:
     text = "[a-z]+" * 40_000
 
