@@ -45,6 +45,7 @@ from app.workers.requests.decode import (
 from app.workers.requests.engine_masks import PackedVocabulary, PackVocabulary
 from app.workers.requests.export import ExportAnswer, ExportWithModel
 from engine.compile import compile_grammar
+from engine.decoding.candidates import searched_bytes
 from engine.decoding.constraints.zones import ZoneGrammars
 from engine.decoding.debugging.breakpoint_positions import breakpoint_at
 from engine.decoding.generate import run_baseline, sample_many
@@ -58,7 +59,7 @@ from engine.matching.byte_descriptions import byte_name, byte_prose
 from engine.matching.explanation import Explanation, Reason
 from engine.matching.token_groups import position_groups
 from engine.models.source import WaitingSource
-from engine.models.text_encoder import text_encoder_of
+from engine.models.text_encoder import encode_exactly, text_encoder_of
 from engine.models.uniform import UniformSource
 from engine.notations import NOTATIONS
 from engine.notations.json_schema.json_tree import pointers
@@ -186,6 +187,9 @@ class QueryHandler:
     def _look_up(self, request: Lookup, _job: Job) -> LookupAnswer:
         session = self._state.need_session()
         found = session.lookup(request.text)
+        data = searched_bytes(request.text)
+        if not found and data:
+            return _several(session, request.text, data)
         verdicts = tuple(verdict_on(session, one.token_id) for one in found[:_MOST_VERDICTS])
         return LookupAnswer(request.text, found, verdicts)
 
@@ -382,6 +386,16 @@ def _names(names: Iterable[str]) -> str:
     """Return different names, that of the whole schema only if there is no other."""
     found = [name for name in dict.fromkeys(names) if name]
     return ", ".join([name for name in found if name != _ROOT] or found)
+
+
+def _several(session: DecodeSession, text: str, data: bytes) -> LookupAnswer:
+    """Return the first token of a text that is no token itself, and why the text may come next or not."""
+    explanation = session.explain(data)
+    encode = text_encoder_of(session.model)
+    ids = None if encode is None else encode_exactly(data, session.model.vocabulary, encode)
+    first = session.preferred(ids[:1], 1) if ids else ()
+    answer = WhyAnswer(None, explanation, explanation.sentence, None, len(session.steps), session.grammar_text)
+    return LookupAnswer(text, first, (short_verdict(explanation),), len(ids or ()), answer)
 
 
 def why(session: DecodeSession, token_id: int) -> WhyAnswer:

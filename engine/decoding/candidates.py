@@ -265,14 +265,21 @@ def find(text: str, vocabulary: Vocabulary, logits: Logits) -> Ids:
     return np.array(_found(text, vocabulary, logits)[:MOST_FOUND], dtype=np.int64)
 
 
+def searched_bytes(text: str) -> bytes:
+    """Return the bytes that a search text writes; none for an id."""
+    if re.fullmatch(r"#\s*\d{1,9}", text.strip()):
+        return b""
+    is_exact = len(text) > 2 and text[0] == text[-1] == '"'
+    return unescape(text[1:-1] if is_exact else text)
+
+
 def _found(text: str, vocabulary: Vocabulary, logits: Logits) -> list[int]:
     if numbered := re.fullmatch(r"#\s*(\d{1,9})", text.strip()):
         token_id = int(numbered[1])
         return [token_id] if token_id < logits.shape[0] else []
+    wanted = searched_bytes(text)
     if len(text) > 2 and text[0] == text[-1] == '"':
-        exact = unescape(text[1:-1])
-        return [i for i, token in enumerate(vocabulary.tokens) if token == exact]
-    wanted = unescape(text)
+        return [i for i, token in enumerate(vocabulary.tokens) if token == wanted]
     if not wanted:
         return []
     closeness = {i: c for i, token in enumerate(vocabulary.tokens) if token and (c := _closeness(wanted, token)) < 3}

@@ -42,6 +42,7 @@ from app.theme.labels import Label, plain_text
 from app.widgets.candidate_painter import PADDING, CandidatePainter, CandidateRow
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.font_warming import FontWarming
+from app.workers.requests.decode import LookupAnswer, WhyAnswer
 from engine.decoding.values import Candidate, EosState, Position
 
 _HIDDEN_FIRST = sorted(
@@ -67,6 +68,7 @@ class CandidateTable(QWidget):
         token_taken(token id), why_wanted(token id): as in `CandidateView`.
         force_wanted(token id), until_wanted(token id): likewise.
         lookup_wanted(text): search the whole vocabulary.
+        text_explained(WhyAnswer): the user asked why a text of several tokens may come next or not.
 
     Attributes:
         fonts: loads glyphs of other scripts in advance, once a large vocabulary is shown.
@@ -77,6 +79,7 @@ class CandidateTable(QWidget):
     force_wanted = Signal(int)
     until_wanted = Signal(int)
     lookup_wanted = Signal(str)
+    text_explained = Signal(WhyAnswer)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -112,6 +115,14 @@ class CandidateTable(QWidget):
         self.found = Label()
         self.found.setProperty("role", "muted")
         self.found.hide()
+        self._several: WhyAnswer | None = None  # about a text of several tokens
+        self.why_several = tool_button(
+            ui_text("commands.run.why.title"),
+            ui_text("generation.find.why_tip"),
+            role="outlined",
+            clicked=self._ask_about_several,
+        )
+        self.why_several.hide()
 
         self.table = CandidateView(self)
         self.table.setAccessibleName(ui_text("generation.candidates.name"))
@@ -153,19 +164,23 @@ class CandidateTable(QWidget):
         else:
             self._show(candidates)
 
-    def show_found(self, text: str, candidates: tuple[Candidate, ...], verdicts: tuple[str, ...] = ()) -> None:
-        """Show the results of a search.
-
-        Args:
-            text: the searched text; results of an older search are ignored.
-            candidates: the tokens found.
-            verdicts: for each of them, whether it is allowed and why not; empty if that is not known.
-        """
-        if text and text == self.search.text():
-            self._verdicts = {one.token_id: verdict for one, verdict in zip(candidates, verdicts, strict=False)}
-            self._show(candidates, len(candidates))
-            if candidates:
-                self._show_verdict(candidates[0])
+    def show_found(self, found: LookupAnswer) -> None:
+        """Show the results of a search; those of an older search are ignored."""
+        if not found.text or found.text != self.search.text():
+            return
+        candidates, self._several = found.candidates, found.why
+        verdicts = zip(candidates, found.verdicts, strict=False) if found.why is None else ()
+        self._verdicts = {one.token_id: verdict for one, verdict in verdicts}
+        self._show(candidates, len(candidates))
+        self.why_several.setVisible(found.why is not None)
+        if found.why is not None:
+            mark = "✓" if found.why.explanation.allowed else "✗"
+            self.verdict.set_text(f"{mark} {found.text} {unmarked(found.verdicts[0])}")
+            self.verdict.show()
+            if found.spelled:
+                self.found.setText(ui_text("generation.find.several", count=found.spelled))
+        elif candidates:
+            self._show_verdict(candidates[0])
 
     def show_engines(self, engines: tuple[EngineColumn, ...], gained: tuple[Candidate, ...] = ()) -> None:
         """Show a column for each engine that is compared with the session.
@@ -224,6 +239,7 @@ class CandidateTable(QWidget):
         bar.addWidget(self.search, 1)
         bar.addWidget(self.stored)
         bar.addWidget(self.found)
+        bar.addWidget(self.why_several)
         bar.addWidget(self.only_allowed)
         bar.addWidget(self.compare)
         self.verdict.setContentsMargins(theme.SPACE_XS, theme.SPACE_XS, 0, 0)
@@ -258,6 +274,7 @@ class CandidateTable(QWidget):
         self.verdict.setVisible(bool(found))
         self.found.setVisible(found is not None)
         self.found.setText(ui_text("generation.find.found", total=found or 0))
+        self.why_several.hide()
 
     def _on_search(self, text: str) -> None:
         if not text:
@@ -268,8 +285,12 @@ class CandidateTable(QWidget):
         self._show(tuple(c for c in known if _matches(text, c)))
         self._timer.start()
 
+    def _ask_about_several(self) -> None:
+        if self._several is not None:
+            self.text_explained.emit(self._several)
+
     def _on_pointed_at(self, candidate: Candidate | None) -> None:
-        if candidate is not None and self.verdict.isVisibleTo(self):
+        if candidate is not None and candidate.token_id in self._verdicts and self.verdict.isVisibleTo(self):
             self._show_verdict(candidate)
 
     def _show_verdict(self, candidate: Candidate) -> None:

@@ -182,7 +182,8 @@ def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
         lines.append(ui_text("generation.chip.allowed", count=step.allowed))
     lines += _origin_lines(step)
     if can_be_gone_to:
-        lines.append(ui_text("generation.chip.click"))
+        is_refused = illegal and step.origin != StepOrigin.FORCED_BY_USER
+        lines.append(ui_text("generation.chip.click_why" if is_refused else "generation.chip.click"))
     return tip_with_top_tokens("\n".join(lines), step)
 
 

@@ -49,6 +49,7 @@ class GenerationPane(QFrame):
         why_wanted(token id): explain this token.
         node_clicked(step id): go to right after this step.
         lookup_wanted(text): search the whole vocabulary.
+        text_explained(WhyAnswer): the user asked why a text of several tokens may come next or not.
         prompt_drafted(prompt): a prompt is being typed and is not in force yet.
         prompt_edited(prompt): start again with this prompt.
         secrets_removed(int): so many were removed from what was pasted into the prompt.
@@ -162,7 +163,8 @@ class GenerationPane(QFrame):
         self.pages.setCurrentIndex(0)
         position = self._view.position
         is_past = answer.index is not None and position is not None and position.index != answer.index
-        candidate = None if is_past else self.candidates.candidate(answer.token_id)
+        is_shown = answer.token_id is not None and not is_past
+        candidate = self.candidates.candidate(answer.token_id or 0) if is_shown else None
         self.why.show_answer(answer, candidate, self._source, is_past=is_past, is_searching=is_searching)
 
     def show_assessment(self, verdict: Verdict) -> None:
@@ -171,7 +173,7 @@ class GenerationPane(QFrame):
 
     def show_lookup(self, answer: LookupAnswer) -> None:
         """Show the result of a search."""
-        self.candidates.show_found(answer.text, answer.candidates, answer.verdicts)
+        self.candidates.show_found(answer)
 
     def show_many(self, answer: ManyAnswer) -> None:
         """Show the outcomes of many seeds so far."""
@@ -405,6 +407,7 @@ class GenerationPane(QFrame):
         self.candidates.compare.clicked.connect(self._open_compare)
         self.colours_chosen = self.output.colours_chosen
         self.lookup_wanted = self.candidates.lookup_wanted
+        self.text_explained = self.candidates.text_explained
         self.span_wanted = self.why.span_wanted
         self.why.closed.connect(self.candidates.table.setFocus)
         CloseOnEscape(self, self.why.isVisible, self.why.close_panel)

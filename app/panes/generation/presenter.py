@@ -18,7 +18,7 @@ from app.session import CompiledGrammarView, Notification, view_of
 from app.workers.requests.decode import DecodeView, WhyAnswer
 from app.workers.requests.engine_masks import EngineChoice, EngineMask
 from app.workers.requests.engines import EngineList
-from engine.decoding.values import Candidate
+from engine.decoding.values import Candidate, StepOrigin
 
 _ENGINES = "compared"
 _PAGE = "generation"  # the page that is open beside the candidates
@@ -64,7 +64,8 @@ class GenerationPresenter(PanePresenter):
         view.token_taken.connect(decoding.choose)
         view.why_wanted.connect(decoding.queries.explain)
         view.lookup_wanted.connect(lambda text: decoding.queries.look_up(text, view.show_lookup))
-        view.node_clicked.connect(decoding.go_to)
+        view.text_explained.connect(self._explain)
+        view.node_clicked.connect(self._go_to)
         view.span_wanted.connect(session.links.span_chosen)
         view.prompt_edited.connect(decoding.set_prompt)
         view.prompt_drafted.connect(lambda prompt: session.document.draft(prompt=prompt))
@@ -102,6 +103,18 @@ class GenerationPresenter(PanePresenter):
         """Show why a token may come or not, and the keywords of a schema that refuse it once they are found."""
         show = partial(self.view.why.show_refusal, answer)
         self.view.show_why(answer, is_searching=self.session.test_runs.find_refusal(answer, show))
+
+    def _go_to(self, node_id: int) -> None:
+        """Go to a step; to a token that the grammar refuses as far as before it, and explain why."""
+        decoding = self.session.decoding
+        trace = decoding.view.trace
+        node = trace.nodes[node_id]
+        if node_id not in trace.illegal or node.step.origin == StepOrigin.FORCED_BY_USER:
+            decoding.go_to(node_id)
+            return
+        if trace.current != node.parent:
+            decoding.go_to(node.parent)
+        decoding.queries.explain(node.step.token_id)
 
     def _show_refusals(self) -> None:
         """Show why no step, or no output, can be generated now."""

@@ -117,7 +117,7 @@ class WhyPanel(QFrame):
         self._render()
         self.show()
         name = candidate.name if candidate else ""
-        token = token_text(answer.explanation.token, name, answer.token_id)
+        token = token_text(answer.explanation.token, name, answer.token_id or 0)
         text = f"{token} {self._verdict}"
         if self._sentence:
             text = ui_text("generation.why.announcement", verdict=text, reason=unmarked(self._sentence))
@@ -235,7 +235,7 @@ class WhyPanel(QFrame):
 
     def _title_html(self, explanation: Explanation) -> str:
         name = self._candidate.name if self._candidate else ""
-        text = token_text(explanation.token, name, self._answer.token_id if self._answer else 0)
+        text = token_text(explanation.token, name, (self._answer.token_id if self._answer else 0) or 0)
         role = Role.TEXT if self._is_allowed else Role.FORBIDDEN
         html_text = code(text, role, struck=not self._is_allowed) + words(f" {self._verdict}", strong=True)
         index = self._answer.index if self._answer else None

@@ -331,12 +331,13 @@ class WhyAnswer:
     """Why a token is or is not allowed, as data and as prose.
 
     Attributes:
+        token_id: its id; None for a text of several tokens.
         removed_by: the stage that removes a token which the grammar allows, and why; None if there is none.
         index: the number of tokens before it: in a run the window may show a later step by now.
         read: what the grammar has read before it; None if no grammar is read.
     """
 
-    token_id: int
+    token_id: int | None
     explanation: Explanation
     prose: str
     removed_by: tuple[str, str] | None = None
@@ -374,12 +375,17 @@ class LookupAnswer:
     """Tokens that a look-up found.
 
     Attributes:
-        verdicts: for the first of them, why each may or may not come next, in a few words.
+        verdicts: for the first of them, why each may or may not come next, in a few words; if the text is no token, for
+            the whole text.
+        spelled: if the text is no token, how many tokens it is; the candidate is the first of them. 0 otherwise.
+        why: why such a text may or may not come next; None otherwise.
     """
 
     text: str
     candidates: tuple[Candidate, ...]
     verdicts: tuple[str, ...] = ()
+    spelled: int = 0
+    why: WhyAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)

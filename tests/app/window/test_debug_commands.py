@@ -225,6 +225,14 @@ def test_a_look_up_says_why_not(rules):
     table = candidates.table
     box = table.visualRect(table.candidates.index(0, CandidateColumn.TOKEN))
     rules.qtbot.mouseMove(table.viewport(), box.center())
+    # a text that is no token is explained as a whole
+    rules.qtbot.keyClicks(candidates.search, "(q")
+    rules.wait(candidates.why_several.isVisible)
+    rules.qtbot.mouseClick(candidates.why_several, Qt.MouseButton.LeftButton)
+    assert rules.panes.generation.why.isVisible()
+    assert "q(q" in rules.panes.generation.why.title.text().replace("&nbsp;", "")
+    candidates.search.clear()
+    assert not candidates.why_several.isVisible()
 
 
 def test_the_baseline_is_generated_and_compared(rules):

@@ -257,6 +257,11 @@ def test_an_output_is_opened_as_a_trace_and_stepped_through(desk):
     assert chips[9].kind is ChipKind.ILLEGAL
     assert {chip.p for chip in chips} == {None}
     assert chips[10].ahead
+    # The token that the grammar refuses is explained.
+    view = desk.panes.generation.output.chips
+    QTest.mouseClick(view.viewport(), LEFT, pos=view.rect_of(9).center().toPoint())
+    desk.wait(desk.panes.generation.why.isVisible)
+    assert desk.output == b'{"name": '
     # What was there before can still be read, and Back and Step work as ever.
     desk.wait(lambda: len(desk.document.content.archived) == 1)
     QTest.mouseClick(desk.window.toolbar.findChild(QToolButton, "button:run.back"), LEFT)
