@@ -161,6 +161,12 @@ def menu_title(menu: str) -> str:
     return ui_text(f"commands.menus.{menu}")
 
 
+def submenu_title(declared: Command) -> str:
+    """Return the title of the submenu that a command's group is; empty if the group is a part of the menu."""
+    menu, group = declared.menu, declared.place[0]
+    return ui_text(f"window.submenu.{menu}.{group}") if has_text(f"window.submenu.{menu}.{group}") else ""
+
+
 def native(keys: QKeySequence | str) -> str:
     """Return keys in the platform's spelling, such as ⌘N on macOS for `Ctrl+N`."""
     return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
@@ -249,19 +255,29 @@ class Commands(QObject):
         """Create the menus of a window; return them by their names in `MENUS`."""
         menus = {name: bar.addMenu(f"&{menu_title(name)}") for name in MENUS}
         for name, menu in menus.items():
-            self.fill(menu, lambda one, name=name: one.menu == name)  # type: ignore[misc]
+            self.fill(menu, lambda one, name=name: one.menu == name, has_submenus=True)  # type: ignore[misc]
         return menus
 
-    def fill(self, menu: QMenu, is_member: Callable[[Command], bool]) -> None:
-        """Add commands to a menu, with separators between their groups."""
+    def fill(self, menu: QMenu, is_member: Callable[[Command], bool], *, has_submenus: bool = False) -> None:
+        """Add commands to a menu, with separators between their groups.
+
+        Args:
+            menu: the menu.
+            is_member: whether it has a command.
+            has_submenus: whether groups with a title are submenus.
+        """
         before: tuple[str, int] | None = None
+        into, is_inside = menu, False
         for one, action in self:
             if is_member(one):
-                group = one.menu, one.place[0]
-                if before not in (None, group):
-                    menu.addSeparator()
+                group, title = (one.menu, one.place[0]), submenu_title(one) if has_submenus else ""
+                if group != before:
+                    if before is not None and not (title and is_inside):
+                        menu.addSeparator()
+                    into, is_inside = menu.addMenu(title) if title else menu, bool(title)
+                    into.setToolTipsVisible(menu.toolTipsVisible())
                 before = group
-                menu.addAction(action)
+                into.addAction(action)
 
 
 class _Refresher(QObject):

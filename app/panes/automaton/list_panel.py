@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QStringListModel, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -85,7 +85,8 @@ class ListPanel(QFrame):
         self.list.setUniformItemSizes(True)
         self.list.setTabKeyNavigation(False)
         self.list.setMinimumHeight(3 * self.fontMetrics().height())
-        self.table = QTableView()
+        self.table, self._no_rows = QTableView(), QStringListModel(self)
+        self.table.setModel(self._no_rows)
         self.table.setFrameShape(QFrame.Shape.NoFrame)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -212,7 +213,7 @@ class ListPanel(QFrame):
         self.list.clear()
         self.list.show()
         self.table.hide()
-        self.table.setModel(None)
+        self.table.setModel(self._no_rows)
         for button in self.buttons:
             self._bar.removeWidget(button)
             button.deleteLater()

@@ -322,7 +322,7 @@ class Navigation(QObject):
     @command(
         "automaton.layout",
         "Ctrl+M, 1",
-        place=(4, 1),
+        place=(5, 1),
         context="background",
         arguments=("",),
         checked=_has_layout,
@@ -330,7 +330,7 @@ class Navigation(QObject):
     @command(
         "automaton.layout_dot",
         "Ctrl+M, 2",
-        place=(4, 2),
+        place=(5, 2),
         context="background",
         arguments=("dot",),
         checked=_has_layout,
@@ -338,7 +338,7 @@ class Navigation(QObject):
     @command(
         "automaton.layout_sugiyama",
         "Ctrl+M, 3",
-        place=(4, 3),
+        place=(5, 3),
         context="background",
         arguments=("sugiyama",),
         checked=_has_layout,
@@ -346,7 +346,7 @@ class Navigation(QObject):
     @command(
         "automaton.layout_layered",
         "Ctrl+M, 4",
-        place=(4, 4),
+        place=(5, 4),
         context="background",
         arguments=("layered",),
         checked=_has_layout,
@@ -363,7 +363,7 @@ class Navigation(QObject):
         self.view_changed.emit(ViewChange.OTHER)
 
     @command(
-        "automaton.turn", "Ctrl+M, D", place=(4, 5), context="background", checked=lambda self: self.view.downwards
+        "automaton.turn", "Ctrl+M, D", place=(5, 5), context="background", checked=lambda self: self.view.downwards
     )
     def turn(self) -> None:
         """Toggle between left to right and top to bottom."""

@@ -627,7 +627,7 @@ class AutomatonPane(QWidget):
             states = drawn.automaton.dfa.states
             self.scene.set_highlighted([one for one in drawn.diagram.excerpt.states if states[one].accepting], [])
 
-    @command("automaton.copy_dot", "Ctrl+M, C", place=(5, 2), context="background")
+    @command("automaton.copy_dot", "Ctrl+M, C", place=(6, 2), context="background")
     def copy_dot(self) -> None:
         """Copy the drawn graph in Graphviz' language."""
         QApplication.clipboard().setText(dot_of(self.scene))

@@ -33,6 +33,7 @@ from engine.notations.schema_map import SchemaMap
 from engine.source import Diagnostic, SourceText, Span
 
 _COVERAGE, _MEASURE = "coverage", "measure"  # what it counts, and how
+_GROUPS = {"all": 2, "schema_map": 2, "coverage": 4}  # the groups of the menu in which the buttons are
 _LOG_PATTERNS = "*.jsonl *.ndjson *.json *.log"
 
 
@@ -41,7 +42,7 @@ def _switch(name: str, key: str, place: int, icon: str = "") -> Callable[[Handle
     return command(
         f"automaton.{name}",
         f"Ctrl+M, {key}",
-        place=(2 if name in ("all", "schema_map") else 3, place),
+        place=(_GROUPS.get(name, 3), place),
         icon=icon,
         arguments=(name,),
         refusal=lambda self, name: self.refusal(name),
@@ -297,14 +298,14 @@ class AutomatonPresenter(PanePresenter):
     @command(
         "automaton.coverage_tests",
         "Ctrl+M, 6",
-        place=(3, 6),
+        place=(4, 6),
         arguments=(CoverageSource.TESTS,),
         checked=lambda self, source: self.source is source,
     )
     @command(
         "automaton.coverage_generated",
         "Ctrl+M, G",
-        place=(3, 7),
+        place=(4, 7),
         arguments=(CoverageSource.GENERATED,),
         checked=lambda self, source: self.source is source,
     )
@@ -312,7 +313,7 @@ class AutomatonPresenter(PanePresenter):
         self.session.coverage.choose(source)
 
     @command(
-        "automaton.coverage_log", "Ctrl+M, 7", place=(3, 8), checked=lambda self: self.source is CoverageSource.LOG
+        "automaton.coverage_log", "Ctrl+M, 7", place=(4, 8), checked=lambda self: self.source is CoverageSource.LOG
     )
     def _open_log(self) -> None:
         """Ask for the files of a log, and count its outputs."""
@@ -325,7 +326,7 @@ class AutomatonPresenter(PanePresenter):
         if paths:
             self.session.coverage.open_log(tuple(paths))
 
-    @command("automaton.lost_mass", "Ctrl+M, 8", place=(3, 9), checked=lambda self: self.shows_lost)
+    @command("automaton.lost_mass", "Ctrl+M, 8", place=(4, 9), checked=lambda self: self.shows_lost)
     def _toggle_measure(self) -> None:
         self._measure(CoverageMeasure.VISITS if self.shows_lost else CoverageMeasure.LOST)
 
@@ -344,7 +345,7 @@ class AutomatonPresenter(PanePresenter):
         is_known = coverage.shown[1] is not None and coverage.is_watched_by("automaton")
         return "" if is_known else ui_text("automaton.heat.no_list")
 
-    @command("automaton.heat_list", "Ctrl+M, 9", place=(3, 10), refusal=lambda self: self._list_refusal)
+    @command("automaton.heat_list", "Ctrl+M, 9", place=(4, 10), refusal=lambda self: self._list_refusal)
     def _list_heat(self) -> None:
         """List rules and keywords, the hottest first; a row shows its part in the text and in the drawing."""
         coverage, view = self.session.coverage, self.view
@@ -420,7 +421,7 @@ class AutomatonPresenter(PanePresenter):
         is_shown = button in (header.table_button, header.schema_map_button) and button.isChecked()
         (header.graph_button if is_shown else button).click()
 
-    @command("automaton.save", "Ctrl+M, P", place=(5, 1), context="background")
+    @command("automaton.save", "Ctrl+M, P", place=(6, 1), context="background")
     def save_picture(self) -> None:
         """Ask for a file and write the drawing to it."""
         self.ask_for_picture(ui_text("window.command.picture_filter"), self.save_to)

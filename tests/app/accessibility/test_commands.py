@@ -38,12 +38,23 @@ def test_two_keys_one_after_the_other_work_while_writing(desk):
     assert edit.toPlainText() == before
 
 
+def entries(menu):
+    """Return the commands and separators of a menu, those of its submenus in their place."""
+    found = [entry for one in menu.actions() for entry in ([one] if one.menu() is None else one.menu().actions())]
+    return [one for one in found if one.isSeparator() or one.objectName()]
+
+
+def test_no_menu_is_higher_than_a_small_screen(desk):
+    for action in desk.window.menuBar().actions():
+        assert action.menu().sizeHint().height() < 720, action.text()
+
+
 def test_every_command_stands_in_its_menu_and_does_something(desk):
     bar = desk.window.menuBar()
     menus = {action.text().replace("&", ""): action.menu() for action in bar.actions()}
     assert list(menus) == [menu_title(menu) for menu in MENUS]
     for command, action in desk.window.commands:
-        assert action in menus[menu_title(command.menu)].actions(), command.id
+        assert action in entries(menus[menu_title(command.menu)]), command.id
         assert action.toolTip(), command.id
         # Its menu is a receiver, too. 2 is what Qt's SIGNAL() writes before a signal.
         assert action.receivers("2triggered(bool)") > 1, command.id
@@ -53,8 +64,7 @@ def test_the_menus_are_the_recorded_ones(desk):
     """Keys and places are learned: a change of `menus.txt` is a decision."""
     shown = []
     for bar_action in desk.window.menuBar().actions():
-        entries = [one for one in bar_action.menu().actions() if one.isSeparator() or one.objectName()]
-        shown += [*("-" if one.isSeparator() else one.objectName() for one in entries), ""]
+        shown += [*("-" if one.isSeparator() else one.objectName() for one in entries(bar_action.menu())), ""]
     recorded = (Path(__file__).parent / "menus.txt").read_text("utf-8").split("\n")
     assert shown == [line.partition(" | ")[0] for line in recorded]
     keys = {line.partition(" | ")[0]: tuple(line.split(" | ")[1:]) for line in recorded if " | " in line}
