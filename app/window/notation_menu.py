@@ -23,7 +23,7 @@ from app import theme
 from app.catalogue import ui_text
 from app.commands import Commands, command
 from app.display_text import unmarked
-from app.document import GrammarPart
+from app.document import DocumentFile, GrammarPart
 from app.document.gallery import examples
 from app.panes.editor.pane import EditorPane
 from app.pasting import (
@@ -80,6 +80,7 @@ class NotationMenu(QObject):
         self._undoes_unwrapping = False  # whether the hint's button undoes unwrapping instead
         self._request: PastedRequest | None = None  # the request that the text was taken from
         self._settings_before: Callable[[], None] | None = None  # restores the settings before the request
+        self._example_before: DocumentFile | None = None  # the untouched document that an example replaced
         self._is_settled = False  # whether the user decided on the notation of this text
         self.whitespace_menu = QMenu(ui_text("window.notation.whitespace"), toolbar.notation_menu)
         self.escapes_menu = QMenu(ui_text("window.notation.escapes"), toolbar.notation_menu)
@@ -118,7 +119,13 @@ class NotationMenu(QObject):
         elif self._document.is_modified or self._document.path is not None:
             self.ask(name)
         else:
+            before, title = self._document.content, self._document.title
             self._begin(choice)
+            self._show()
+            text = ui_text("window.notation.example", title=self._document.title, notation=choice.name, before=title)
+            self._editor.notation_hint.show_message(text, button=ui_text("window.notation.example_back"))
+            self._example_before = before
+            return
         self._show()
 
     def choose_whitespace(self, whitespace: str) -> None:
@@ -399,8 +406,11 @@ class NotationMenu(QObject):
     def _on_hint_accepted(self) -> None:
         """Run the action of the hint's button; it can be undone."""
         other, undoes_unwrapping, restore = self._other, self._undoes_unwrapping, self._settings_before
+        example_before = self._example_before
         self._settle()
-        if undoes_unwrapping:
+        if example_before is not None:
+            self._document.replace(example_before)
+        elif undoes_unwrapping:
             self._editor.edit.undo()
             if restore is not None:
                 restore()
@@ -416,7 +426,7 @@ class NotationMenu(QObject):
 
     def _hide_hint(self) -> None:
         self._other, self._undoes_unwrapping = None, False
-        self._request = self._settings_before = None
+        self._request = self._settings_before = self._example_before = None
         self.tools_button.hide()
         self._clear_choices()
         self._editor.notation_hint.hide()

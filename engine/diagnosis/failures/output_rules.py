@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -25,13 +26,15 @@ from engine.diagnosis.failures.rules import (
 from engine.diagnosis.failures.schema_check import DETAILS, KeywordViolation, Schema, holds_value_of_type
 from engine.diagnosis.verdicts.wrappers import SurroundingText, suffix_kind
 from engine.source.catalogue import catalogue_text, has_text
-from engine.source.json_pointer import unescape_step
-from engine.source.json_scanner import open_path
+from engine.source.json_pointer import escape_step, unescape_step
+from engine.source.json_scanner import added_properties, is_in_escape, is_in_string, open_path
 from engine.source.text import quoted
 from engine.targets import ENGINES, Effect
 
 SKELETON: Final = frozenset(("required", "additionalProperties", "unevaluatedProperties"))
 """Keywords about which keys an object has. Engines compile objects from them, and drop none of them alone."""
+_MOST_RULES: Final = 4
+_REST_OF_KEY: Final = re.compile(rb'(?:[^"\\]|\\.)*":')
 _EVERY_END: Final = frozenset((Cause.CUT_OFF, Cause.STOP_TOKEN, Cause.CONTEXT_LIMIT, Cause.COMPLETE))
 
 
@@ -92,7 +95,7 @@ def _cut_off(examined: Examination) -> Finding | None:
         detail, sentence = "reasoning", catalogue_text("failures.sentence.cut-off.reasoning")
     elif not examined.is_cut_by_length:
         sentence = catalogue_text("failures.sentence.cut-off.open", where=where, needs=needs)
-        evidence.append(catalogue_text("failures.evidence.no_finish"))
+        evidence += [*_open_parts(examined), catalogue_text("failures.evidence.no_finish")]
     elif case.max_tokens is not None:
         sentence = catalogue_text("failures.sentence.cut-off.budget", where=where, needs=needs, budget=case.max_tokens)
         evidence.append(catalogue_text("failures.evidence.budget", budget=case.max_tokens))
@@ -102,6 +105,8 @@ def _cut_off(examined: Examination) -> Finding | None:
         evidence.append(catalogue_text("failures.evidence.finish_length"))
     unbounded = _unbounded_property(examined)
     fix = fix_text(Cause.CUT_OFF, detail, examined.server)
+    if not examined.is_cut_by_length:
+        fix = catalogue_text("failures.evidence.if_budget", fix=fix)
     if unbounded:
         fix = catalogue_text("failures.evidence.or_bound", fix=fix, name=quoted(unbounded))
     weight = EvidenceWeight.REPORTED if examined.is_cut_by_length else EvidenceWeight.TEXT
@@ -114,6 +119,29 @@ def _cut_off(examined: Examination) -> Finding | None:
         evidence=tuple(evidence),
         places=(output_place(examined, len(examined.data)),),
     )
+
+
+def _open_parts(examined: Examination) -> list[str]:
+    """Return what a legal beginning ends in, and what the innermost object still needs, in sentences."""
+    if not examined.is_json:
+        walked, grammar = examined.walked, examined.grammar
+        rules = () if walked is None or grammar is None else grammar.automaton.open_rules(walked.last)
+        names = " › ".join(map(quoted, reversed(rules[:_MOST_RULES])))
+        return [catalogue_text("failures.evidence.open_rules", names=names)] if rules else []
+    path = "".join(f"/{escape_step(str(step))}" for step in open_path(examined.data))
+    found = [catalogue_text("failures.evidence.open_value", where=quoted(path))] if path else []
+    missing = _missing_properties(examined.data, examined.shortest_ending or b"")
+    return [*found, catalogue_text("failures.evidence.still_needs", names=names_listed(missing))] if missing else found
+
+
+def _missing_properties(data: bytes, ending: bytes) -> tuple[str, ...]:
+    """Return the properties that an ending adds to the object that is open; an open key is not one of them."""
+    if is_in_escape(data):
+        return ()
+    if not is_in_string(data):
+        return added_properties(ending)
+    found = added_properties(b'"' + ending)
+    return found[1:] if _REST_OF_KEY.match(ending) else found
 
 
 def _unbounded_property(examined: Examination) -> str:

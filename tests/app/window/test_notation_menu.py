@@ -60,6 +60,12 @@ def test_an_untouched_example_gives_way_to_one_of_the_other_notation(desk):
     assert desk.document.content.grammar.notation == "gbnf"
     assert "::=" in desk.panes.editor.text()
     assert desk.window.toolbar.notation_button.text() == "GBNF ▾"
+    # It says so, and what was there comes back.
+    hint = desk.panes.editor.notation_hint
+    assert hint.isVisible()
+    desk.qtbot.mouseClick(hint.button, Qt.MouseButton.LeftButton)
+    assert desk.panes.editor.text() == "a+b"
+    assert not hint.isVisible()
 
 
 def test_an_empty_text_is_only_read_another_way(desk):

@@ -99,6 +99,19 @@ def said(key, **fields):
     return catalogue_text(f"failures.evidence.{key}", **fields)
 
 
+def test_a_legal_beginning_says_where_it_ends_and_what_is_missing():
+    found = cause_of('{"name": "Ad')
+    assert said("open_value", where="`/name`") in found.evidence
+    assert said("still_needs", names="`age`") in found.evidence
+    assert shows(found.fix, "failures.evidence.if_budget")
+    assert said("still_needs", names="`age`") in cause_of('{"name": "Ada"').evidence
+    assert not any(shows(one, "failures.evidence.still_needs") for one in cause_of('{"name": "Ada", "ag').evidence)
+    rules = cause_of("2026-1", 'root ::= year "-" month\nyear ::= [0-9]{4}\nmonth ::= [01] [0-9]\n', "gbnf")
+    assert said("open_rules", names="`month`") in rules.evidence
+    budget = cause_of('{"name": "Ad', finish=FinishReason.LENGTH)
+    assert not shows(budget.fix, "failures.evidence.if_budget")
+
+
 @pytest.mark.parametrize(
     ("fields", "expected", "missing"),
     [
