@@ -36,7 +36,7 @@ from app.graph.layout.labelling import MARK, Rects, around
 from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutRequest
 from app.theme import Role
 
-LABELS_FROM_ZOOM = 0.7
+LABELS_FROM_ZOOM = 0.6
 AREAS_BELOW_ZOOM = 0.45
 MOST_NUMBERS = 300
 MARK_GAP = 2.0

@@ -5,7 +5,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter
 
 from app import theme
-from app.graph.draw.scene import AutomatonScene
+from app.graph.draw.scene import LABELS_FROM_ZOOM, AutomatonScene
 from app.graph.draw.view import GraphView
 from tests.app.graph.draw.test_scene import drawn
 
@@ -25,6 +25,19 @@ class Counted(GraphView):
         if self.resized > 50:
             self.is_at_home = False  # which ends what would go on for ever
         super().resizeEvent(event)
+
+
+@pytest.mark.parametrize(("share", "fits"), [(0.65, True), (0.5, False)])
+def test_a_drawing_that_fits_with_its_labels_opens_whole(qtbot, qapp, share, fits):
+    theme.apply(qapp, "light")
+    view = GraphView(Sized())
+    view.scene().setSceneRect(HOME)
+    qtbot.addWidget(view)
+    view.resize(round(HOME.width() * share) + 2, round(HOME.height() * share) + 2)
+    view.show()
+    view.go_home(None)
+    assert view.zoom >= LABELS_FROM_ZOOM
+    assert view.visible_rect.adjusted(-3, -3, 3, 3).contains(HOME) == fits
 
 
 @pytest.mark.parametrize("wider", [1.0, 1.02, 1.05, 1.1])
