@@ -24,7 +24,7 @@ from engine.diagnosis.failures.violations import spans_at
 from engine.diagnosis.verdicts.replay_walk import reach
 from engine.matching.explanation import RefusalKind, RefusingKeyword, TokenRefusal
 from engine.source import CancelToken, GrammarError, LimitExceededError, Span
-from engine.source.json_pointer import escape_step
+from engine.source.json_pointer import escape_step, resolve_pointer
 from engine.source.json_scanner import open_path
 
 _MAPS: Final = frozenset(("properties", "patternProperties", "dependentSchemas", "$defs", "definitions"))
@@ -126,16 +126,27 @@ class _Refusal:
             single = proved([beside | {one} for one in keywords])
             if single:
                 pointers = [one for one in keywords if beside | {one} in single]
-                return TokenRefusal(RefusalKind.KEYWORDS, tuple(map(_keyword, _innermost(pointers))), option)
+                return TokenRefusal(RefusalKind.KEYWORDS, tuple(map(self._keyword, _innermost(pointers))), option)
             if not beside:
                 changed = ((name, replace(self._options, **{name: value})) for name, value in _OPTIONS.items())
                 allowing = (name for name, options in changed if self._allows(self._schema, options, data))
                 if option := next(allowing, ""):
                     return TokenRefusal(RefusalKind.OPTION, option=option)
         smallest = search.smallest(tuple(reversed(keywords)))
-        if smallest is None or not proved([frozenset(smallest.removed)]):
+        # Without effort left, some that are not necessary may be among them.
+        if smallest is None or not search.may_check or not proved([frozenset(smallest.removed)]):
             return TokenRefusal(RefusalKind.UNKNOWN)
-        return TokenRefusal(RefusalKind.TOGETHER, tuple(map(_keyword, smallest.removed)))
+        return TokenRefusal(RefusalKind.TOGETHER, tuple(map(self._keyword, smallest.removed)))
+
+    def _keyword(self, pointer: str) -> RefusingKeyword:
+        """Describe a keyword, with the condition under which it applies."""
+        steps = pointer.split("/")
+        for at in range(len(steps) - 1, 0, -1):
+            holder = resolve_pointer(self._schema, "/".join(steps[:at]))
+            if steps[at] in _BRANCHES and steps[at - 1] not in _MAPS and isinstance(holder, dict) and "if" in holder:
+                condition = "/".join((*steps[:at], "if"))
+                return RefusingKeyword(pointer, Span(0, 0), (), condition, steps[at] == "then")
+        return RefusingKeyword(pointer, Span(0, 0))
 
     def _without(self, schema: Schema, removed: frozenset[str]) -> CompiledGrammar:
         options = replace(self._options, property_order="any") if ORDER in removed else self._options
@@ -243,14 +254,6 @@ def _writes_twice(data: bytes) -> bool:
     """Return whether the last key of a text is one that its object has already."""
     read = read_output(f"{data.decode('utf-8', 'ignore')}: 0")
     return data.endswith(b'"') and any(one.kind == "duplicate-key" for one in read.defects)
-
-
-def _keyword(pointer: str) -> RefusingKeyword:
-    """Describe a keyword, with the condition under which it applies."""
-    steps = pointer.split("/")
-    at = next((index for index in range(len(steps) - 1, 0, -1) if steps[index] in _BRANCHES), 0)
-    condition = "/".join((*steps[:at], "if")) if at else ""
-    return RefusingKeyword(pointer, Span(0, 0), (), condition, not at or steps[at] == "then")
 
 
 def _with_spans(text: str, keywords: Sequence[RefusingKeyword]) -> tuple[RefusingKeyword, ...]:

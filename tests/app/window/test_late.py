@@ -39,7 +39,7 @@ def test_a_page_that_is_opened_late_shows_what_was_before(desk):
     desk.wait(lambda: "2 steps" in desk.window.panes.view("timeline").facts.text())
     click_tab(desk, desk.panes.generation.pages, ui_text("commands.view.probabilities.title"))
     assert desk.panes.view("probabilities").isVisible()
-    assert "Z" in desk.panes.view("probabilities").facts.text
+    assert ui_text("common.measure.z.name") in desk.panes.view("probabilities").facts.text
 
 
 def test_verdicts_build_the_tests_behind_the_tab_that_is_shown(desk):

@@ -353,16 +353,6 @@ def test_themes_are_chosen_and_remembered(desk, name):
     assert [n for n in ("light", "dark", "system") if desk.window.commands[f"view.{n}"].isChecked()] == [name]
 
 
-def test_every_command_does_something_and_stands_in_a_menu(desk):
-    menu_actions = {
-        action for menu in desk.window.menuBar().actions() if menu.menu() for action in menu.menu().actions()
-    }
-    for command, action in desk.window.commands:
-        assert action in menu_actions, command.id
-        assert action.receivers("2triggered(bool)") > 0, command.id
-        assert action.toolTip(), command.id
-
-
 def test_no_two_commands_share_a_key():
     keys = [key for command in declared_commands() for key in command.keys]
     assert len(keys) == len(set(keys))

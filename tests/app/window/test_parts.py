@@ -108,7 +108,7 @@ def test_the_status_line_tells_sizes_and_mass(status):
     status.show_automaton(drawn("ab"), "")
     status.show_view(DecodeView(position=position()), drawn("ab"), frozenset({0}))
     assert status.texts[0] == "3 states · 2 edges · compiled in 1.2 ms"
-    assert status.texts[1] == "1,234 of 49,152 allowed · Z 3.1% · mask 12 µs"
+    assert status.texts[1] == "1,234 of 49,152 allowed · Allowed mass 3.1% · mask 12 µs"
     assert status.texts[2] == ui_text("window.status.no_end_expects", expected="“a”")
 
 

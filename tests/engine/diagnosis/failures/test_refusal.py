@@ -79,6 +79,8 @@ def test_a_keyword_of_a_branch_names_its_condition_and_required_the_missing_prop
     assert (missing.condition, missing.names) == ("", ("kind",))
     schema = {**TAGS, "properties": {"kind": TAGS["properties"]["kind"], "name": {}}}
     not_met = refusal(schema, '{"kind": "place", "name": "a', "b").keywords[0]
+    named = {"properties": {"if": {}, "then": {"type": "integer"}}}
+    assert refusal(named, '{"then": ', '"').keywords[0].condition == ""
     assert (not_met.pointer, not_met.condition, not_met.is_met) == ("/else/properties/name/maxLength", "/if", False)
 
 
