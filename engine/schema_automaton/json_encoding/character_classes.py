@@ -17,6 +17,9 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import Final, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from engine.automata.byte_classes import ByteClasses
 from engine.automata.utf8 import FINAL, Utf8Automaton
 from engine.grammar import CharSet
@@ -63,6 +66,19 @@ class CharacterClasses:
         for first, _, char_class in self.segments:
             found.setdefault(char_class, first)
         return [found[char_class] for char_class in range(self.size)]
+
+    @cached_property
+    def borders(self) -> npt.NDArray[np.int64]:
+        """Return the first character of each segment."""
+        return np.array(self._firsts, np.int64)
+
+    @cached_property
+    def _class_of_segment(self) -> npt.NDArray[np.int64]:
+        return np.array([char_class for _, _, char_class in self.segments], np.int64)
+
+    def classes_at(self, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the classes of characters, none of which is a surrogate."""
+        return self._class_of_segment[np.searchsorted(self.borders, codes, "right") - 1]
 
     def of(self, code: int) -> int:
         """Return the class of a character; -1 for a surrogate."""
@@ -121,15 +137,20 @@ def common_refinement(each: Sequence[CharacterClasses]) -> tuple[CharacterClasse
         The refinement, and for each of its classes the classes that it is part of; None if there are too many classes.
     """
     (escapes,) = {char_classes.escapes for char_classes in each}
-    borders = sorted({first for char_classes in each for first, _, _ in char_classes.segments})
+    check_cancelled()
+    borders = np.unique(np.concatenate([char_classes.borders for char_classes in each]))
+    known: dict[CharacterClasses, npt.NDArray[np.int64]] = {}
+    columns = []
+    for char_classes in each:
+        column = known.get(char_classes)
+        if column is None:
+            column = known[char_classes] = char_classes.classes_at(borders)
+        columns.append(column)
     keys: dict[tuple[int, ...], int] = {}
-    pieces: list[tuple[int, int, int]] = []
-    for first, following in zip(borders, [*borders[1:], EVERY_SCALAR.ranges[-1][1] + 1], strict=True):
-        check_cancelled()
-        key = tuple(char_classes.of(first) for char_classes in each)
-        pieces.append((first, following - 1, keys.setdefault(key, len(keys))))
-    char_classes = _numbered(pieces, escapes)
-    return None if char_classes is None else (char_classes, list(keys))
+    numbers = [keys.setdefault(key, len(keys)) for key in zip(*(column.tolist() for column in columns), strict=True)]
+    lasts = [*(borders[1:] - 1).tolist(), EVERY_SCALAR.ranges[-1][1]]
+    refinement = _numbered(list(zip(borders.tolist(), lasts, numbers, strict=True)), escapes)
+    return None if refinement is None else (refinement, list(keys))
 
 
 def _numbered(pieces: list[tuple[int, int, int]], escapes: Escapes) -> CharacterClasses | None:

@@ -74,7 +74,7 @@ class StringSolver:
             case EnumValues():
                 return text in formula.members
             case Text():
-                checkpoint(1 + 4 * len(text))
+                checkpoint()
                 return self.language(formula).holds(text)
             case ExactlyOne() | Not(item=ExactlyOne()):
                 return self.holds(self._without_exactly_one(formula), text)
@@ -140,15 +140,17 @@ class StringSolver:
         rest: list[Formula] = []
         for alternative in alternatives:
             items = alternative.items if isinstance(alternative, And) else (alternative,)
-            listed = next((item for item in items if isinstance(item, EnumValues)), None)
+            listed = min(filter(_enumerations, items), key=lambda item: len(_enumerations(item)), default=None)
             if listed is None:
                 rest.append(alternative)
                 continue
-            location = location or listed.location
-            checkpoint(len(listed.values) * len(items))
-            for value in listed.values:
-                if isinstance(value, str) and all(self.holds(item, value) for item in items):
-                    values[value] = None
+            others = [item for item in items if item is not listed]
+            for enumeration in _enumerations(listed):
+                location = location or enumeration.location
+                checkpoint(len(enumeration.values) * len(items))
+                for value in enumeration.values:
+                    if isinstance(value, str) and all(self.holds(item, value) for item in others):
+                        values[value] = None
         languages: list[StringLanguage] = []
         if location is not None and values:
             languages.append(EnumLanguage(values, location, self.escapes))
@@ -156,6 +158,13 @@ class StringSolver:
             left = self.arena.any_of(rest)
             languages.append(self._free_language(left) if _is_free(left) else self.language(left))
         return languages
+
+
+def _enumerations(formula: Formula) -> tuple[EnumValues, ...]:
+    """Return the enumerations that list all values of a formula; none if it has other values."""
+    items = formula.items if isinstance(formula, Or) else (formula,)
+    enumerations = tuple([item for item in items if isinstance(item, EnumValues)])
+    return enumerations if len(enumerations) == len(items) else ()
 
 
 def _is_free(formula: Formula) -> bool:

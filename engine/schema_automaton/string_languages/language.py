@@ -246,10 +246,13 @@ class TextLanguage:
 
     def holds(self, text: str) -> bool:
         """Return whether the language contains a string."""
-        if self.start is None:
-            return False
-        state = self.automaton.run(self.start, _inner(text))
-        return state != DEAD and self.accepts(state)
+        state = self.start
+        for byte in _inner(text):
+            if state is None:
+                return False
+            checkpoint(4)
+            state = self.step(state, byte)
+        return state is not None and self.accepts(state)
 
     def some_strings(self, most: int) -> list[str]:
         """Return up to `most` strings; at most one, found breadth first, if there is no encoded automaton."""

@@ -141,13 +141,11 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
                 raise TooManyClassesError
             self.char_classes, parts_of = common
             of_byte = [each.classes.of_byte for each in components]
-            self._classes_of = [
-                (
-                    0,
-                    *(table[char_class] for table, char_class in zip(of_byte, char_classes, strict=True)),
-                )
-                for char_classes in parts_of
+            columns = [
+                [table[char_class] for char_class in char_classes]
+                for table, char_classes in zip(of_byte, zip(*parts_of, strict=True), strict=True)
             ]
+            self._classes_of = list(zip([0] * len(parts_of), *columns, strict=True))
             classes = self.char_classes.classes
         else:
             classes, self._classes_of = _common_classes([table.classes for table in (every, *components)])

@@ -31,6 +31,7 @@ def test_special_names_cannot_be_changed():
     [
         ([], [], {}, "errors.vocabulary.empty", {}),
         (["a"], [], {}, "errors.vocabulary.token_type", {"id": 0, "type": "str"}),
+        ([b"a", None, 0], [], {}, "errors.vocabulary.token_type", {"id": 2, "type": "int"}),
         ([b"a"], [1], {}, "errors.vocabulary.outside", {"id": 1}),
         ([b"a"], [-1], {}, "errors.vocabulary.outside", {"id": -1}),
         ([b"a"], [], {7: "x"}, "errors.vocabulary.outside", {"id": 7}),

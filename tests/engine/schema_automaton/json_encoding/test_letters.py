@@ -35,7 +35,7 @@ def test_a_set_is_its_letters(some, code):
 
 @given(sets, sets, codes, codes)
 def test_letters_in_common(mine, yours, one, other):
-    each = char_classes_of([mine], Escapes.ANY), char_classes_of([yours], Escapes.ANY)
+    each = [char_classes_of([chars], Escapes.ANY) for chars in (mine, yours, mine)]
     char_classes, parts = common_refinement(each)
     for code in (one, other):
         assert parts[char_classes.of(code)] == tuple(part.of(code) for part in each)

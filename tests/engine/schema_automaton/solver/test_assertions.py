@@ -9,14 +9,21 @@ from engine.schema_automaton.formula.values import JsonType
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.solver.object_machine import ObjectMachine, ObjectState
 from engine.schema_automaton.solver.solver import SchemaSolver
+from engine.schema_automaton.string_languages.language import EnumLanguage
 from engine.source import Limits, SourceText
+
+
+def entry_of(schema: object, kind: JsonType) -> tuple[SchemaSolver, object]:
+    """The solver of a schema, and the only start of its values of a type."""
+    model, _ = parse(SourceText(json.dumps(schema)), Limits())
+    solver = SchemaSolver(model.arena, Limits(), Escapes.ANY)
+    (start,) = solver.entry_states(model.goal, kind)
+    return solver, start
 
 
 def machine_of(schema: object) -> tuple[SchemaSolver, ObjectMachine]:
     """The only machine of a schema, and its solver."""
-    model, _ = parse(SourceText(json.dumps(schema)), Limits())
-    solver = SchemaSolver(model.arena, Limits(), Escapes.ANY)
-    (start,) = solver.entry_states(model.goal, JsonType.OBJECT)
+    solver, start = entry_of(schema, JsonType.OBJECT)
     assert isinstance(start, ObjectState)
     return solver, start.machine
 
@@ -64,3 +71,18 @@ def test_a_machine_lives_no_longer_than_its_solver():
     del solver
     with pytest.raises(ReferenceError, match="of this machine is gone"):
         machine.solver  # noqa: B018 - asking is what is tested
+
+
+@pytest.mark.parametrize(
+    ("beside", "left"),
+    [
+        ({"not": {"pattern": "^b"}}, ("a1", "c3")),
+        ({"pattern": "^b"}, ("b2",)),
+        ({"pattern": "^.[12]$", "enum": ["c3", "b2"]}, ("b2",)),
+    ],
+)
+def test_constants_beside_a_condition_are_a_list(beside, left):
+    constants = {"anyOf": [{"const": "a1"}, {"const": "b2"}, {"enum": ["c3", 4]}]}
+    _, language = entry_of({**constants, **beside}, JsonType.STRING)
+    assert isinstance(language, EnumLanguage)
+    assert language.listing.names == left
