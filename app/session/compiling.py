@@ -36,6 +36,7 @@ from app.workers.requests.compile import (
     Mapped,
     NfaDrawing,
     StackCounts,
+    UnfoldCalls,
 )
 from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
 from app.workers.requests.layout import LayOut, LayOutPlainly
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from app.graph.layout.railroad import RailroadDrawing
     from app.graph.match.folding import FoldedAutomaton
     from app.graph.match.regions import AutomatonRegions
-    from app.graph.match.rules import RuleCharts
+    from app.graph.match.rules import RuleCharts, UnfoldedCalls
     from app.workers.requests.grammar_position import GrammarPosition
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_positions import RulePositions
@@ -168,7 +169,7 @@ class Compiling(QObject):
     def compile_now(self) -> None:
         """Compile the current text without waiting for more keys."""
         self._timer.stop()
-        about_text = DescribeRequest | CountStacks | DrawRailroad | DrawNfa | FindNfaStates
+        about_text = DescribeRequest | CountStacks | DrawRailroad | DrawNfa | FindNfaStates | UnfoldCalls
         self._compile.cancel(lambda request: isinstance(request, about_text))  # outdated texts
         self._lint()  # before the compile, which takes longer: the findings of both are shown together
         request = self.request()
@@ -277,6 +278,24 @@ class Compiling(QObject):
         """Request the states of a text in that automaton; a newer request replaces one that waits."""
         self._compile.cancel(lambda pending: isinstance(pending, FindNfaStates))
         self._compile.ask(request, self).then(partial(self._show_of, request.compiled, show))
+
+    def unfold_calls(
+        self, request: UnfoldCalls, show: Callable[[UnfoldedCalls | None], object], stop: Callable[[], object]
+    ) -> None:
+        """Request a drawing with unfolded calls of the last good grammar; a newer request replaces one that waits.
+
+        Args:
+            request: the request.
+            show: receives the answer, if that grammar is still the last good one.
+            stop: called if there will be none.
+        """
+        self.stop_unfolding()
+        asked = self._compile.ask(request, self).then(partial(self._show_of, request.compiled, show))
+        asked.lost(lambda _lost: stop())
+
+    def stop_unfolding(self) -> None:
+        """Cancel the request for a drawing with unfolded calls."""
+        self._compile.cancel(lambda pending: isinstance(pending, UnfoldCalls))
 
     def _show_of(self, compiled: CompileRequest, show: Callable[[Answer], object], answer: Answer) -> None:
         if self._is_of_last_good(compiled.revision):

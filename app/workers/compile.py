@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from app.graph.match.counters import merge
 from app.graph.match.folding import fold_characters
 from app.graph.match.regions import FOLDED_BEYOND, regions_of
+from app.graph.match.rules import UnfoldedCalls, unfold_calls
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
 from app.workers.grammar_position import DRAWING_WORK, PositionReader
 from app.workers.loop import Handler, Job, handles
@@ -35,6 +36,7 @@ from app.workers.requests.compile import (
     Mapped,
     NfaDrawing,
     StackCounts,
+    UnfoldCalls,
 )
 from app.workers.requests.export import ExportRequest, ListExports
 from engine.compile import compile_grammar
@@ -178,6 +180,16 @@ class CompileHandler(Handler):
     @handles(FindNfaStates)
     def _find_nfa_states(self, request: FindNfaStates, job: Job) -> RulePositions | None:
         return self._nfa_of(request.compiled, job.cancel).positions(request.output, job.cancel)
+
+    @handles(UnfoldCalls)
+    def _unfold_calls(self, request: UnfoldCalls, job: Job) -> UnfoldedCalls | None:
+        if request.is_nfa:
+            rules = self._nfa_of(request.compiled, job.cancel).drawing(None, job.cancel).charts
+        else:
+            positions = self._positions_of(request.compiled, job.cancel)
+            rules = positions.charts or positions.rule_charts(job.cancel)[0]
+        with job.cancel.scope():
+            return None if rules is None else unfold_calls(rules, request.unfolding)
 
     @handles(FormatRequest)
     def _format(self, request: FormatRequest, job: Job) -> FormatAnswer:

@@ -45,12 +45,16 @@ _RADIUS, _NODES = 2, 60  # of those surroundings
 class PositionReader:
     """Finds what is drawn of one grammar, and positions of outputs in it; keeps what it computed for the next one.
 
+    Attributes:
+        charts: the drawn rules; None before they are requested, and if there are none.
+
     Args:
         grammar: the grammar.
     """
 
     def __init__(self, grammar: CompiledGrammar) -> None:
         self.grammar = grammar
+        self.charts: RuleCharts | None = None
         self._automata: RuleAutomata | None = None  # of the drawn rules
         self._tracker: RuleTracker | None = None
         self._reached = b"", grammar.automaton.start  # the last output, and its configuration
@@ -146,7 +150,8 @@ class PositionReader:
         except TooMuchWorkError:
             return None, ui_text("workers.compile.fragment.rules_work")
         self.follow(automata)
-        return rule_charts(automata, notes, folds_texts=grammar.describes_json), ""
+        self.charts = rule_charts(automata, notes, folds_texts=grammar.describes_json)
+        return self.charts, ""
 
     def rule_positions(self, output: bytes, cancel: CancelToken) -> RulePositions | None:
         """Return the position of an output in the rules; None without drawn ones, or if there are too many parses."""

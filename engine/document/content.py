@@ -106,6 +106,10 @@ class AutomatonPart(msgspec.Struct, frozen=True):
     merges: bool = True  # counters are one node, forced runs one edge each
     method: Literal["", "dot", "sugiyama", "layered"] = ""  # of the layout; empty for the best one
     downwards: bool = False
+    nfa: bool = False  # the nondeterministic automaton, before states are joined
+    unfolded: tuple[tuple[tuple[int, int, int], ...], ...] = ()
+    """The rule calls in whose place the called rule is drawn, until an edit: each with the calls that it is in, by the
+    number of the rule that has the call and those of the states before and after it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ bytes, by calls and by tokens at once: there is one edge for each pair of states
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
@@ -18,7 +18,7 @@ from app.graph.match.counters import merge_chart
 from app.graph.match.folding import Chart, FoldedAutomaton, fold_characters
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.labels import call_label, token_label
-from engine.source import SourceText, Span
+from engine.source import SourceText, Span, checkpoint
 
 if TYPE_CHECKING:
     from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
@@ -34,8 +34,8 @@ COMBINED_AT_FIRST = 40
 MOST_COMBINED = 2_000
 """Up to this many on demand."""
 
-MOST_UNFOLDED = 600
-"""States of a chart with unfolded calls: it is computed when the user unfolds one."""
+MOST_UNFOLDED = 2_000
+"""States of a chart with unfolded calls: the pane draws no more of any automaton."""
 
 CallPath: TypeAlias = tuple[tuple[int, int, int], ...]
 """A call within calls: for each, the rule that it is in, and the states of that rule before and after it."""
@@ -47,6 +47,36 @@ class InlinedState(NamedTuple):
     rule: int
     state: int
     path: CallPath
+
+
+@dataclass(frozen=True, slots=True)
+class Unfolding:
+    """What to unfold in which drawing.
+
+    Attributes:
+        rule: the number of the drawn rule; None for all of them side by side.
+        paths: the calls to replace by what they call.
+        merges: whether counters are nodes and forced runs are edges.
+    """
+
+    rule: int | None
+    paths: tuple[CallPath, ...]
+    merges: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnfoldedCalls:
+    """A drawing with unfolded calls.
+
+    Attributes:
+        chart: the drawing.
+        inlined: the last states of the chart, which are those of called rules.
+        too_large: the calls that are not unfolded, since the drawing would have too many states.
+    """
+
+    chart: Chart
+    inlined: tuple[InlinedState, ...]
+    too_large: tuple[CallPath, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +103,17 @@ class RuleCharts:
         """Return whether all rules are small enough to be drawn side by side from the start."""
         drawn = (chart.merged or chart if merges else chart for chart in self.rules)
         return sum(chart.size for chart in drawn) <= COMBINED_AT_FIRST
+
+    def chart(self, number: int | None, *, merges: bool) -> Chart:
+        """Return the chart of a rule, or of all rules side by side.
+
+        Args:
+            number: of the rule; None for all of them.
+            merges: whether counters are nodes and forced runs are edges.
+        """
+        chart = self.combined if number is None else self.rules[number]
+        assert chart is not None
+        return chart.merged or chart if merges else chart
 
     @property
     def size(self) -> int:
@@ -144,39 +185,33 @@ def _with_merged(chart: Chart) -> Chart:
     return replace(chart, merged=merge_chart(chart))
 
 
-def unfold_calls(
-    base: Chart,
-    rules: Sequence[Chart],
-    names: Sequence[str],
-    first_states: Mapping[int, int],
-    paths: Iterable[CallPath],
-) -> tuple[Chart, tuple[InlinedState, ...]]:
+def unfold_calls(rules: RuleCharts, wanted: Unfolding) -> UnfoldedCalls:
     """Replace calls by what they call: the states of the called rule, with edges that read nothing to and from them.
 
     Args:
-        base: one rule, or several side by side.
-        rules: the charts of all rules, merged as `base` is.
-        names: of all rules.
-        first_states: for each rule of `base` the number of its first state there.
-        paths: the calls to replace; those that are not there are ignored.
-
-    Returns:
-        the chart, and the states that follow those of `base` in it.
+        rules: the charts of the grammar.
+        wanted: the drawing, and the calls to replace in it; those that are not there are ignored.
     """
-    copies: dict[tuple[CallPath, int], int] = {((), rule): first for rule, first in first_states.items()}
+    base = rules.chart(wanted.rule, merges=wanted.merges)
+    firsts = dict(enumerate(rules.first_states)) if wanted.rule is None else {wanted.rule: 0}
+    copies: dict[tuple[CallPath, int], int] = {((), rule): first for rule, first in firsts.items()}
     inlined: list[InlinedState] = []
+    too_large: dict[CallPath, None] = {}
     chart = replace(base, names=base.names or tuple(map(str, range(len(base.dfa.states)))), merged=None)
-    for path in sorted(paths, key=len):
+    for path in sorted(filter(None, wanted.paths), key=len):
+        checkpoint()
         rule, source, target = path[-1]
         first = copies.get((path[:-1], rule))
         key = (-1, -1) if first is None else (first + source, first + target)
         for called in dict.fromkeys(chart.calls.get(key, ())):
-            if len(chart.dfa.states) + len(rules[called].dfa.states) > MOST_UNFOLDED:
+            copy = rules.chart(called, merges=wanted.merges)
+            if len(chart.dfa.states) + len(copy.dfa.states) > MOST_UNFOLDED:
+                too_large[path] = None
                 continue
             copies[path, called] = len(chart.dfa.states)
-            chart = _with_copy(chart, key, rules[called], called, names[called])
-            inlined += (InlinedState(called, state.id, path) for state in rules[called].dfa.states)
-    return chart, tuple(inlined)
+            chart = _with_copy(chart, key, copy, called, rules.names[called])
+            inlined += (InlinedState(called, state.id, path) for state in copy.dfa.states)
+    return UnfoldedCalls(chart, tuple(inlined), tuple(too_large))
 
 
 def _with_copy(chart: Chart, key: EdgeKey, called: Chart, number: int, name: str) -> Chart:

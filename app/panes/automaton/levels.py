@@ -12,7 +12,7 @@ from app.graph.match.chart_texts import ChartTexts
 from app.graph.match.folding import Chart
 from app.graph.match.paths import PathTracker, group_edges, path_edges
 from app.graph.match.regions import AutomatonRegions
-from app.graph.match.rules import EPSILON, CallPath, InlinedState, RuleCharts, unfold_calls
+from app.graph.match.rules import EPSILON, CallPath, InlinedState, RuleCharts, UnfoldedCalls, Unfolding
 from app.panes.automaton.drawing import Automaton, Drawing, LabelOfEdge
 from app.panes.automaton.view_state import ViewState
 from engine.automata.dfa.dfa import ByteDfa
@@ -100,15 +100,15 @@ class Levels:
         self._source = source
         self._part = Automaton(part, revision, label_of_edge, source)
         self._path_tracker = PathTracker(part.dfa)
-        self._automata: dict[tuple[str | None, bool, tuple[CallPath, ...]], Automaton] = {}
-        self._inlined: dict[object, tuple[InlinedState, ...]] = {}  # those of `_automata` that have unfolded calls
+        self._automata: dict[tuple[Level, Unfolding], Automaton] = {}
+        self._unfolded: dict[Unfolding, UnfoldedCalls] = {}
         self._token_drawing: Automaton | None = None
         self._texts: ChartTexts | None = None
 
     def with_part(self, part: Chart) -> Levels:
         """Return these levels with the neighbourhood of another live state."""
         levels = Levels(part, self.rules, self.revision, self._label, self._source)
-        levels._automata, levels._inlined = self._automata, self._inlined  # the drawings of the rules stay the same
+        levels._automata, levels._unfolded = self._automata, self._unfolded  # the drawings of the rules stay the same
         levels.tokens, levels._token_drawing = self.tokens, self._token_drawing
         levels._texts = self._texts
         return levels
@@ -140,9 +140,7 @@ class Levels:
     def rule_chart(self, number: int | None, view: ViewState) -> Chart:
         """Return the chart of a rule, or of all rules side by side, as a view shows it."""
         assert self.rules is not None
-        chart = self.rules.combined if number is None else self.rules.rules[number]
-        assert chart is not None
-        return chart.merged or chart if view.merges and not view.draws_bytes else chart
+        return self.rules.chart(number, merges=view.merges and not view.draws_bytes)
 
     @property
     def is_whole(self) -> bool:
@@ -194,14 +192,33 @@ class Levels:
             return self._tokens_automaton()
         if level is Level.PART or (level is Level.ONE and self.regions is not None):
             return self.part_as(view)
-        key = self._key(view)
+        key = level, self._unfolding(view)
         if key not in self._automata:
             self._automata[key] = self._map_automaton(view, level)
         return self._automata[key]
 
-    def _key(self, view: ViewState) -> tuple[str | None, bool, tuple[CallPath, ...]]:
-        name = view.rule if self.level(view) is Level.ONE else "" if self.is_side_by_side(view) else None
-        return name, view.merges and not view.draws_bytes, view.unfolded
+    def _unfolding(self, view: ViewState) -> Unfolding:
+        """Return what a view unfolds, as far as it is computed."""
+        wanted = self.wanted_unfolding(view)
+        while wanted.paths and wanted not in self._unfolded:
+            wanted = replace(wanted, paths=wanted.paths[:-1])
+        return wanted
+
+    def wanted_unfolding(self, view: ViewState) -> Unfolding:
+        """Return what a view unfolds: nothing where no states of rules are drawn."""
+        number = self.rule_number(view)
+        has_states = self.shows_rules(view) and (number is not None or self.is_side_by_side(view))
+        return Unfolding(number, view.unfolded if has_states else (), view.merges and not view.draws_bytes)
+
+    def lacks(self, wanted: Unfolding) -> bool:
+        """Return whether a drawing with unfolded calls is not computed yet."""
+        return bool(wanted.paths) and wanted not in self._unfolded
+
+    def take_unfolded(self, wanted: Unfolding, found: UnfoldedCalls) -> Unfolding:
+        """Store a drawing with unfolded calls; return what is unfolded in it."""
+        unfolded = replace(wanted, paths=tuple(path for path in wanted.paths if path not in found.too_large))
+        self._unfolded[unfolded] = found
+        return unfolded
 
     def draw(self, live: frozenset[int], view: ViewState) -> Drawing:
         """Return the drawing of a view."""
@@ -352,9 +369,14 @@ class Levels:
 
     def _inlined_at(self, view: ViewState, state: int) -> InlinedState | None:
         """Return the state of an unfolded call; None for one of the rule itself."""
-        inlined = self._inlined.get(self._key(view), ())
+        inlined = self._inlined(view)
         at = state - (len(self.automaton(view).dfa.states) - len(inlined)) if inlined else -1
         return inlined[at] if at >= 0 else None
+
+    def _inlined(self, view: ViewState) -> tuple[InlinedState, ...]:
+        """Return the states of unfolded calls, which are the last ones of the drawing."""
+        found = self._unfolded.get(self._unfolding(view))
+        return () if found is None else found.inlined
 
     def toggled_call(self, view: ViewState, state: int | None, edge: EdgeKey | None) -> tuple[CallPath, ...] | None:
         """Return the unfolded calls once that of an edge is unfolded, or that of a state folded; None for neither.
@@ -477,13 +499,8 @@ class Levels:
             assert self.regions is not None
             return Automaton(self.regions.chart, self.revision, self._label, self._source, noun="region")
         if (level is Level.ONE and number is not None) or self.is_side_by_side(view):
-            chart = self.rule_chart(number, view)
-            if view.unfolded:
-                firsts, open_rules = self.rule_offsets(view)
-                charts = [self.rule_chart(rule, view) for rule in range(len(self.names))]
-                shown = {rule: firsts[rule] for rule in open_rules}
-                chart, self._inlined[self._key(view)] = unfold_calls(chart, charts, self.names, shown, view.unfolded)
-            return self._rule_automaton(chart, "state")
+            found = self._unfolded.get(self._unfolding(view))
+            return self._rule_automaton(self.rule_chart(number, view) if found is None else found.chart, "state")
         return self._rule_automaton(self.rules.overview, "rule")
 
     def _rule_automaton(self, chart: Chart, noun: str) -> Automaton:
@@ -511,7 +528,7 @@ class Levels:
         node_of = fold.node_of if fold is not None else {}
         calling = {(rule, state) for rule, state, _ in found.waiting}
         numbers = {place: [firsts[place[0]] + place[1]] for place in found.reading | calling if place[0] in open_rules}
-        inlined = self._inlined.get(self._key(view), ())
+        inlined = self._inlined(view)
         for number_, one in enumerate(inlined, len(self.automaton(view).dfa.states) - len(inlined)):
             if (one.rule, one.state) in found.reading | calling and _is_open(one, found):
                 numbers.setdefault((one.rule, one.state), []).append(number_)

@@ -153,6 +153,16 @@ class Navigation(QObject):
             return None
         return self.levels.state_name(self.view, self.selected)
 
+    @property
+    def named_refusal(self) -> str:
+        """Return why the selected state can have no breakpoint, note or text: there is none, or it has no number."""
+        if self.selected is None:
+            return ui_text("automaton.refusal.no_state")
+        if self.selected_state is not None:
+            return ""
+        is_nfa = self.levels is not None and self.levels.is_nfa
+        return ui_text("automaton.refusal.nfa" if is_nfa else "automaton.refusal.no_number")
+
     def update_automaton(self) -> bool:
         """Set the automaton of the current view; return whether it changed."""
         automaton = None if self.levels is None else self.levels.automaton(self.view)

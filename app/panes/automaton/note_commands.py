@@ -99,10 +99,7 @@ class NoteCommands(QObject):
     @property
     def refusal(self) -> str:
         """Return why there is no state to note something about."""
-        navigation = self._pane.navigation
-        if navigation.selected is None:
-            return ui_text("automaton.refusal.no_state")
-        return "" if navigation.selected_state is not None else ui_text("automaton.refusal.no_number")
+        return self._pane.navigation.named_refusal
 
     @property
     def _selected(self) -> StateName:

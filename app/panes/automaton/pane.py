@@ -35,7 +35,7 @@ from app.graph.draw.view import GraphView, Minimap
 from app.graph.layout.types import LayoutAnswer, LayoutRequest, stabilise_layout
 from app.graph.match.folding import Chart, FoldedAutomaton
 from app.graph.match.regions import AutomatonRegions
-from app.graph.match.rules import RuleCharts
+from app.graph.match.rules import MOST_UNFOLDED, RuleCharts, UnfoldedCalls, Unfolding
 from app.models.states import StatesModel
 from app.models.token_groups import FIRST, RULE, TokenGroupsModel
 from app.panes.automaton.bars import (
@@ -98,6 +98,7 @@ class AutomatonPane(QWidget):
         layout_wanted: a `LayoutRequest`; its answer goes to `show_layout`.
         tokens_wanted: a `TokensRequest`; its answer goes to `show_tokens`.
         nfa_wanted: request the nondeterministic automaton; the answer goes to `show_nfa`.
+        unfolding_wanted: an `Unfolding` whose drawing goes to `show_unfolded`; one without calls if none is needed.
         spans_hovered: the source spans of the hovered element; empty for none.
         span_wanted: a source span to go to.
         view_changed(ViewState): the user changed the view; the part of it that survives an edit.
@@ -107,6 +108,7 @@ class AutomatonPane(QWidget):
     layout_wanted = Signal(LayoutRequest)
     tokens_wanted = Signal(TokensRequest)
     nfa_wanted = Signal()
+    unfolding_wanted = Signal(Unfolding)
     view_changed = Signal(ViewState)
     layout_chosen = Signal(str, bool)
 
@@ -150,6 +152,8 @@ class AutomatonPane(QWidget):
         self._token_ahead: bytes | None = None
         self._too_large = ""
         self._nfa: NfaDrawing | None = None
+        self._unfolding: Unfolding | None = None  # what was requested last, until the answer
+        self._is_opened = False  # whether the next automaton is that of a document, whose view is valid for it
         self._map_is_offered = False
         self._schema_map: SchemaMap | None = None
         self._live_spans: tuple[Span, ...] = ()
@@ -274,6 +278,7 @@ class AutomatonPane(QWidget):
         else:
             navigation.minimal = levels = Levels(part, rules, revision, label_of_edge, source, regions)
             navigation.positions = navigation.nfa = navigation.nfa_positions = self._nfa = None
+            self._unfolding = None
             self.token_watch.forget()
             self._reset_view(len(dfa.states))
             self.notes.attach(levels)
@@ -281,6 +286,7 @@ class AutomatonPane(QWidget):
         if self._update_automaton():
             self._draw()
         self._request_nfa()
+        self._request_unfolding()
         self._show_page()
 
     def _request_nfa(self) -> None:
@@ -306,7 +312,46 @@ class AutomatonPane(QWidget):
         if self._update_automaton():
             self._update_live()
             self._draw()
+        self._request_unfolding()
         self._show_page()
+
+    def _request_unfolding(self) -> None:
+        """Request the drawing with the unfolded calls of the view, or none any more."""
+        levels, view = self.navigation.levels, self.navigation.view
+        wanted = None if levels is None else levels.wanted_unfolding(view)
+        if wanted is not None and levels is not None and levels.lacks(wanted):
+            if wanted != self._unfolding:
+                self._unfolding = wanted
+                self.unfolding_wanted.emit(wanted)
+        elif self._unfolding is not None:
+            self.unfolding_wanted.emit(replace(self._unfolding, paths=()))
+            self._unfolding = None
+
+    def show_unfolded(self, wanted: Unfolding, found: UnfoldedCalls | None) -> None:
+        """Draw called rules in place of their calls, and say which of them are not.
+
+        Args:
+            wanted: what was requested.
+            found: the drawing; None if there is none.
+        """
+        levels, history = self.navigation.levels, self.navigation.history
+        if levels is None or wanted != self._unfolding:
+            return
+        self._unfolding = None
+        paths = () if found is None else levels.take_unfolded(wanted, found).paths
+        if paths != wanted.paths:
+            history.amend(replace(history.current, unfolded=paths))
+            self.view_changed.emit(history.current.stored)
+        if self._update_automaton():
+            self._update_live()
+            self._draw()
+        if found is None:
+            text = ui_text("automaton.say.not_unfolded")
+        elif found.too_large:
+            text = ui_text("automaton.say.too_large", limit=MOST_UNFOLDED)
+        else:
+            text = ui_text("automaton.say.unfolded")
+        self.selection.say(text)
 
     def show_nfa_states(self, positions: RulePositions | None) -> None:
         """Mark the states of the match in the nondeterministic automaton."""
@@ -584,7 +629,8 @@ class AutomatonPane(QWidget):
     def begin(self, view: ViewState) -> None:
         """Show no automaton, and set the view for the next one."""
         self.clear()
-        self.navigation.history.restart(view.portable)
+        self.navigation.history.restart(view.stored)
+        self._is_opened = bool(view.unfolded)
         self._update_buttons()
 
     def expect_new_grammar(self) -> None:
@@ -602,7 +648,7 @@ class AutomatonPane(QWidget):
         if (page := self.schema_page.built) is not None:
             page.show_map(None)
         self._too_large = ""
-        self._nfa = None
+        self._nfa = self._unfolding = None
         self._update_marks()
         self.token_watch.forget()
         self.notes.detach()
@@ -643,7 +689,7 @@ class AutomatonPane(QWidget):
             navigation.selected = None
         self.search.forget()
         self._update_buttons()
-        self.view_changed.emit(navigation.view.portable)
+        self.view_changed.emit(navigation.view.stored)
         self._request_nfa()
         levels = navigation.levels
         if levels is None:
@@ -657,10 +703,14 @@ class AutomatonPane(QWidget):
         self._show_page()
         if change is ViewChange.RULE:
             self.view.setFocus()
+        self._request_unfolding()
 
     def _reset_view(self, states: int) -> None:
         """Reset the view for another automaton: state numbers and the history are invalid for it."""
-        kept = self.navigation.view.portable
+        view = self.navigation.view
+        kept, self._is_opened = view.stored if self._is_opened else view.portable, False
+        if view.unfolded and not kept.unfolded and not self._is_another:
+            self.view_changed.emit(kept)
         if self._is_another:
             self._view_is_chosen = False
             kept, self._is_another, self._is_fresh = kept.style, False, True

@@ -14,6 +14,7 @@ from app.commands import Handler, command, keys_of
 from app.display_text import state_label
 from app.document import AutomatonPart
 from app.graph.draw.image_files import save
+from app.graph.match.rules import Unfolding
 from app.models.heat import HeatColumn, HeatModel, HeatRow, heat_rows, measures_lost
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.panes.automaton.note_commands import NoteCommands
@@ -23,7 +24,7 @@ from app.panes.automaton.schema_map import SchemaMapPage
 from app.panes.automaton.state_commands import StateCommands
 from app.panes.automaton.view_state import LIVE_STATE, ViewState
 from app.session import CompiledGrammarView, view_of
-from app.workers.requests.compile import DrawNfa, FindNfaStates, NfaDrawing
+from app.workers.requests.compile import DrawNfa, FindNfaStates, NfaDrawing, UnfoldCalls
 from app.workers.requests.decode import DecodeView
 from app.workers.requests.grammar_position import GrammarPosition
 from engine.automata.rtn.rule_positions import RulePositions
@@ -125,6 +126,7 @@ class AutomatonPresenter(PanePresenter):
         view.spans_hovered.connect(session.links.spans_hovered)
         view.span_wanted.connect(session.links.span_chosen)
         view.nfa_wanted.connect(self._request_nfa)
+        view.unfolding_wanted.connect(self._request_unfolding)
         view.navigation.view_changed.connect(lambda _change: self._request_nfa_states())
         queries = session.decoding.queries
         view.tokens_wanted.connect(lambda request: queries.list_tokens(request, view.show_tokens))
@@ -169,7 +171,7 @@ class AutomatonPresenter(PanePresenter):
         """Show no automaton for a text in another notation than that of the automaton."""
         if self.session.shows_other_notation(diagnostics):
             reason = self.session.compiling.stale_reason
-            self.view.begin(_view_of(self.session.document.content.automaton))
+            self.view.begin(_view_of(self.session.document.content.automaton).portable)
             self.view.set_stale(bool(reason), reason)
 
     def _show_drawn(self, drawn: CompiledGrammarView) -> None:
@@ -230,6 +232,16 @@ class AutomatonPresenter(PanePresenter):
         if good is not None and self._nfa_asked is not good.request:
             self._nfa_asked = good.request
             self.session.compiling.draw_nfa(DrawNfa(good.request), self._show_nfa, self._forget_nfa)
+
+    def _request_unfolding(self, wanted: Unfolding) -> None:
+        """Request a drawing with unfolded calls, or cancel the request."""
+        good, view = self.session.compiling.last_good, self.view
+        if good is None or not wanted.paths:
+            self.session.compiling.stop_unfolding()
+            return
+        request = UnfoldCalls(good.request, wanted, view.shows_nfa)
+        show = partial(view.show_unfolded, wanted)
+        self.session.compiling.unfold_calls(request, show, partial(show, None))
 
     def _forget_nfa(self) -> None:
         self._nfa_asked = None
@@ -391,6 +403,8 @@ class AutomatonPresenter(PanePresenter):
         debugging, named = self.session.debugging, self.view.navigation.selected_state
         if named is None:
             text = ui_text("window.command.select_state", keys=keys_of("run.breakpoint"))
+            if self.view.shows_nfa and self.view.navigation.selected is not None:
+                text = self.view.navigation.named_refusal
             debugging.breakpoint_refused.emit(text)
             return
         rule, state = named

@@ -96,9 +96,7 @@ class StateCommands(QObject):
     @property
     def named_refusal(self) -> str:
         """Return why there is no state with a number that lasts."""
-        if self.state_refusal:
-            return self.state_refusal
-        return "" if self._navigation.selected_state is not None else ui_text("automaton.refusal.no_number")
+        return self._navigation.named_refusal
 
     @property
     def run_refusal(self) -> str:
@@ -184,8 +182,8 @@ class StateCommands(QObject):
         """Draw the called rule in place of the selected call, or the call again."""
         navigation, before = self._navigation, len(self._navigation.view.unfolded)
         navigation.toggle_call(navigation.selected, navigation.selected_edge)
-        is_more = len(navigation.view.unfolded) > before
-        self._pane.selection.say(ui_text("automaton.say.unfolded" if is_more else "automaton.say.folded"))
+        if len(navigation.view.unfolded) < before:  # what is unfolded is said once it is drawn
+            self._pane.selection.say(ui_text("automaton.say.folded"))
 
     @_on_edge("before", "PgUp", (4, 1))
     def _go_before(self) -> None:

@@ -52,6 +52,11 @@ class ViewState:
         )
 
     @property
+    def stored(self) -> ViewState:
+        """Return the part of it that is valid for the same text when it is opened again."""
+        return replace(self.portable, unfolded=self.unfolded)
+
+    @property
     def style(self) -> ViewState:
         """Return the part of it that is valid for another grammar: the style of drawings, not their contents."""
         return replace(

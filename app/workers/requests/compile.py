@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from app.graph.layout.railroad import RailroadDrawing, RailroadStyle  # noqa: F401 - the answer, named in a string
     from app.graph.match.folding import FoldedAutomaton
     from app.graph.match.regions import AutomatonRegions
-    from app.graph.match.rules import RuleCharts
+    from app.graph.match.rules import RuleCharts, UnfoldedCalls, Unfolding  # noqa: F401 - also an answer, as above
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_positions import RulePositions  # also an answer, named in a string
     from engine.diagnosis.targets.findings import TargetFinding
@@ -146,6 +146,21 @@ class FindNfaStates(WorkerRequest["RulePositions | None"]):
 
     compiled: CompileRequest
     output: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class UnfoldCalls(WorkerRequest["UnfoldedCalls | None"]):
+    """Draw called rules in place of their calls; None if the grammar has no drawing of its rules.
+
+    Attributes:
+        compiled: a text that compiled.
+        unfolding: the drawing and the calls.
+        is_nfa: whether it is the nondeterministic automaton.
+    """
+
+    compiled: CompileRequest
+    unfolding: Unfolding
+    is_nfa: bool
 
 
 @dataclass(frozen=True, slots=True)

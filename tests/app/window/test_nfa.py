@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app import theme
+from app.catalogue import ui_text
 
 RULES = 'root ::= "[" (root ("," root)*)? "]" | digit\ndigit ::= [0-9]{1,2}'
 SCHEMA = (
@@ -62,6 +63,8 @@ def test_the_nfa_of_an_expression_is_marked_with_the_states_of_the_match_and_joi
     pane.selection.go_to(4)
     assert pane.footer.details.text().endswith("1")
     assert navigation.selected_state is None  # no breakpoint and no note: its number is that of another automaton
+    assert navigation.named_refusal == ui_text("automaton.refusal.nfa")
+    assert desk.document.content.automaton.nfa
     desk.qtbot.keyClick(pane.view, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
     desk.qtbot.keyClick(pane.view, Qt.Key.Key_E)
     desk.wait(lambda: shows(desk, nfa=False))

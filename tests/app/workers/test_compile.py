@@ -7,9 +7,10 @@ import pytest
 from catalogue_texts import shows, text_pattern
 
 from app.catalogue import capitalised, ui_text
+from app.graph.match.rules import Unfolding
 from app.workers.compile import CompileHandler
 from app.workers.grammar_position import PositionReader
-from app.workers.requests.compile import CompileRequest, CountStacks
+from app.workers.requests.compile import CompileRequest, CountStacks, DrawNfa, UnfoldCalls
 from app.workers.requests.export import ExportOptionsMessage, ExportRequest, ListExports
 from engine.compile import compile_grammar
 from engine.grammar.options import CompileOptions
@@ -317,3 +318,17 @@ def test_stacks_are_counted_after_each_token():
     assert counts_of(handler, "gbnf", rules, b"1", b"\xc3", b"\xb6", b"", b"xx") == (3, 3, 1, 1, None)
     assert counts_of(handler, "json_schema", '{"enum": ["ab", "ac"]}', b'"a', b"b") == (2, 1)
     assert counts_of(handler, "regex", "a(?=b)b", b"a") == ()  # llama.cpp has no conditions
+
+
+def test_calls_are_unfolded_in_the_rules_and_in_the_nondeterministic_ones():
+    handler = CompileHandler()
+    compiled = CompileRequest(1, "gbnf", 'root ::= "(" item root ")" | "b"\nitem ::= "xy"', CompileOptions())
+    charts = handle(compiled, handler).rules
+    for is_nfa in (False, True):
+        rules = handle(DrawNfa(compiled), handler).charts if is_nfa else charts
+        (source, target), called = next((key, rule) for key, (rule,) in rules.rules[0].calls.items() if rule == 1)
+        wanted = Unfolding(0, (((0, source, target),),), merges=False)
+        found = handle(UnfoldCalls(compiled, wanted, is_nfa), handler)
+        assert {one.rule for one in found.inlined} == {called}
+        assert len(found.chart.dfa.states) == len(rules.rules[0].dfa.states) + len(rules.rules[1].dfa.states)
+        assert not found.too_large

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutRequest
-from app.graph.match.rules import rule_charts
+from app.graph.match.rules import Unfolding, rule_charts, unfold_calls
 from app.panes.automaton.pane import AutomatonPane
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
@@ -23,6 +23,7 @@ class Shown:
         self.notation = notation
         self.asked: list[LayoutRequest] = []
         pane.layout_wanted.connect(self._answer)
+        pane.unfolding_wanted.connect(self._unfold)
         self.show(text, 1)
 
     @property
@@ -46,6 +47,10 @@ class Shown:
         kind = "JSON Schema" if self._is_schema else "Recursive grammar"
         self.pane.show_too_large(ui_text("session.excerpt.part", size=kind))
         self.pane.set_live([0], self.match.positions(without_white_space(data) if self._is_schema else data))
+
+    def _unfold(self, wanted: Unfolding) -> None:
+        if wanted.paths:
+            self.pane.show_unfolded(wanted, unfold_calls(self.charts, wanted))
 
     def _answer(self, request: LayoutRequest) -> None:
         self.asked.append(request)

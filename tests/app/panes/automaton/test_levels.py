@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
 from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
+from app.graph.match import rules
+from app.graph.match.rules import MOST_UNFOLDED, Unfolding, unfold_calls
 from app.models.states import ACCEPTS, LEADS_TO, MARKS, READS
 from app.panes.automaton.pane import AutomatonPane
+from app.panes.automaton.view_state import ViewState
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.compile import compile_grammar
 from tests.app.panes.automaton.shown_rules import Shown
@@ -288,3 +292,46 @@ def test_an_unfolded_counter_has_an_edge_to_what_follows_the_call(pane: Automato
     drawn = set(shown.scene.diagram.excerpt.states)
     assert leading <= drawn
     assert leading - {key[0]}
+
+
+def test_a_call_that_would_draw_too_many_states_stays_a_call_and_the_pane_says_so(
+    pane: AutomatonPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules, "MOST_UNFOLDED", 4)
+    shown = Shown(pane, SMALL)
+    pane.navigation.show_rule("root")
+    before = shown.scene.diagram
+    assert pane.navigation.toggle_call(None, call_of(shown, "‹expr›"))
+    assert not pane.navigation.view.unfolded
+    assert shown.scene.diagram == before
+    assert pane.footer.details.text() == ui_text("automaton.say.too_large", limit=MOST_UNFOLDED)
+
+
+def test_unfolded_calls_come_back_with_the_document_and_go_with_an_edit(pane: AutomatonPane) -> None:
+    shown = Shown(pane, SMALL)
+    pane.navigation.show_rule("root")
+    stored: list[ViewState] = []
+    pane.view_changed.connect(stored.append)
+    pane.navigation.toggle_call(None, call_of(shown, "‹expr›"))
+    kept, drawn = stored[-1], shown.scene.diagram
+    assert kept.unfolded
+    pane.begin(kept)
+    shown.show(SMALL, 2)
+    assert shown.scene.diagram == drawn
+    shown.show(SMALL + " ", 3)
+    assert not pane.navigation.view.unfolded
+    assert not stored[-1].unfolded
+
+
+def test_what_is_unfolded_no_more_is_no_longer_requested(pane: AutomatonPane) -> None:
+    shown = Shown(pane, SMALL)
+    pane.navigation.show_rule("root")
+    key = call_of(shown, "‹expr›")
+    pane.unfolding_wanted.disconnect()
+    wanted: list[Unfolding] = []
+    pane.unfolding_wanted.connect(wanted.append)
+    pane.navigation.toggle_call(None, key)
+    pane.navigation.collapse()
+    assert [bool(one.paths) for one in wanted] == [True, False]
+    pane.show_unfolded(wanted[0], unfold_calls(shown.charts, wanted[0]))  # late
+    assert call_of(shown, "‹expr›") == key
