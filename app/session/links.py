@@ -26,6 +26,8 @@ class PaneLinks(QObject):
         cursor_moved(offset): the cursor in the grammar's text is at another offset.
         offset_hovered(offset): highlight what an offset of the text belongs to; -1 for none.
         token_hovered(token): highlight the path of a token's bytes; None for none.
+        output_pointed(bytes): mark a range of bytes of the output; an empty tuple removes the mark.
+        output_hovered(bytes): the pointer is on these bytes of the output; an empty tuple for none.
         grammar_replaced(): the text becomes another grammar, not an edited one.
         closing_wanted(): restrict the schema's objects to their declared properties.
     """
@@ -39,6 +41,8 @@ class PaneLinks(QObject):
     cursor_moved = Signal(int)
     offset_hovered = Signal(int)
     token_hovered = Signal(object)
+    output_pointed = Signal(tuple)
+    output_hovered = Signal(tuple)
     grammar_replaced = Signal()
     closing_wanted = Signal()
 

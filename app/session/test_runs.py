@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.delays import delayed
 from app.document import Document
-from app.jobs import JobGroup, Loss
+from app.jobs import JobGroup, Loss, PendingAnswer
 from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.decoding import Decoding
 from app.workers.protocol import Failed
@@ -25,15 +25,19 @@ from app.workers.requests.decode import DecodeView, ManyAnswer, WhyAnswer
 from app.workers.requests.judge import (
     CoverAnswer,
     CoverRequest,
+    FindAmbiguousText,
     FindRefusal,
     FollowLog,
     JudgeAnswer,
     JudgeRequest,
     LogAnswer,
+    ParsedText,
+    ParseText,
     SuggestAnswer,
     SuggestRequest,
 )
 from engine.decoding.values import NO_MASSES, Finish, PackedMasses, SampleOutcome, StepMass, Trace
+from engine.diagnosis.parse_trees.values import AmbiguityAnswer
 from engine.diagnosis.test_strings.values import CountedText, SuggestionKind
 from engine.document.content import ExpectedText
 from engine.matching.explanation import Reason, RefusalKind, TokenRefusal
@@ -142,6 +146,31 @@ class StringTestRuns(QObject):
         asked = self._group.ask(request, self).then(show)
         asked.lost(lambda lost: show(TokenRefusal(RefusalKind.UNKNOWN)) if lost.cause is not Loss.CANCELLED else None)
         return True
+
+    def parse(
+        self, text: bytes, known: int, show: Callable[[ParseText, ParsedText], object], stop: Callable[[], object]
+    ) -> None:
+        """Request the parse tree of a text.
+
+        Args:
+            text: the text.
+            known: the number of the last answer; its nodes are not sent again.
+            show: receives the request and the tree.
+            stop: called if there will be none.
+        """
+        if self._drawn is not None:
+            request = ParseText(self._drawn.request, text, known)
+            self._group.ask(request, self).then(partial(show, request)).lost(lambda _lost: stop())
+
+    def find_ambiguous_text(self, show: Callable[[AmbiguityAnswer], object]) -> PendingAnswer[AmbiguityAnswer] | None:
+        """Search for a text with two readings; a second search replaces the first. Return None without a grammar."""
+        if self._drawn is None:
+            return None
+        return self._group.ask(FindAmbiguousText(self._drawn.request), self).then(show)
+
+    def stop_finding(self) -> None:
+        """Cancel the search for a text with two readings."""
+        self._group.cancel(lambda request: isinstance(request, FindAmbiguousText))
 
     def revive(self) -> None:
         """Repeat the pending requests for a new process."""

@@ -13,6 +13,7 @@ from app.panes import (
     engines,
     forced,
     generation,
+    parse_tree,
     probabilities,
     problems,
     railroad,
@@ -38,6 +39,7 @@ PANES = (
     forced.PANE,
     engines.PANE,
     railroad.PANE,
+    parse_tree.PANE,
 )
 """The panes in the order of their tabs; those of other distributions follow."""
 

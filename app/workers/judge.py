@@ -24,6 +24,7 @@ from app.workers.requests.judge import (
     ConvertRequest,
     CoverAnswer,
     CoverRequest,
+    FindAmbiguousText,
     FindRefusal,
     FollowLog,
     GenerateAnswer,
@@ -35,6 +36,8 @@ from app.workers.requests.judge import (
     JudgeRequest,
     LogAnswer,
     LogState,
+    ParsedText,
+    ParseText,
     ReadAnswer,
     ReadAutomaton,
     ReadRequest,
@@ -54,6 +57,9 @@ from engine.diagnosis.intake import (
     remarks_of,
     remove_secrets,
 )
+from engine.diagnosis.parse_trees.ambiguity import shortest_ambiguous_text
+from engine.diagnosis.parse_trees.parser import TextParser
+from engine.diagnosis.parse_trees.values import AmbiguityAnswer, AmbiguityVerdict, ParseTree
 from engine.diagnosis.test_strings import suggestions
 from engine.diagnosis.test_strings.coverage import WeighedUses, automata_of, uses_of, weighed_coverage
 from engine.diagnosis.test_strings.values import TEXT_END, CountedText, Coverage, Suggestion, SuggestionKind
@@ -150,13 +156,15 @@ class StringTestHandler(Handler):
         self._uses: dict[bytes, WeighedUses] = {}
         self._output_uses: dict[CountedText, WeighedUses] = {}
         self._log: _FollowedLog | None = None
+        self._parser: TextParser | None = None
+        self._sent: tuple[int, ParseTree] = 0, ()  # the number of the last parse, and its first tree
 
     def _take(self, request: CompileRequest, cancel: CancelToken) -> CompiledGrammar:
         """Return the compiled grammar; drop everything that belongs to another one."""
         if self._grammar is None or self._request != request:
             self._verdicts, self._uses, self._automata, self._why_not = {}, {}, None, ""
             self._dfa, self._has_no_dfa = None, False
-            self._grammar, self._output_uses = None, {}
+            self._grammar, self._output_uses, self._parser = None, {}, None
             self._grammar = compile_grammar(request.notation, request.text, request.options, cancel=cancel)
             self._request = request
         return self._grammar
@@ -335,6 +343,33 @@ class StringTestHandler(Handler):
             return refusal_of(self._take(request.compiled, job.cancel), request.read, request.token, job.cancel)
         except (GrammarError, LimitExceededError):
             return TokenRefusal(RefusalKind.UNKNOWN)
+
+    @handles(ParseText)
+    def _parse(self, request: ParseText, job: Job) -> ParsedText:
+        """Parse a text; send the nodes of its first tree that differ from those of the last answer."""
+        try:
+            grammar = self._take(request.compiled, job.cancel)
+            if self._parser is None:
+                self._parser = TextParser(grammar)
+            parse = self._parser.parse(request.text, job.cancel)
+        except (GrammarError, LimitExceededError) as error:
+            return ParsedText(error=sentence(error))
+        known = self._sent[1] if request.known and request.known == self._sent[0] else ()
+        tree = parse.trees[0] if parse.trees else ()
+        pairs = enumerate(zip(known, tree, strict=False))
+        kept = next((at for at, (old, new) in pairs if old != new), min(len(known), len(tree)))
+        self._sent = self._sent[0] + 1, tree
+        sent = replace(parse, trees=(tree[kept:], *parse.trees[1:])) if parse.trees else parse
+        return ParsedText(self._sent[0], kept, sent)
+
+    @handles(FindAmbiguousText)
+    def _find_ambiguous(self, request: FindAmbiguousText, job: Job) -> AmbiguityAnswer:
+        try:
+            grammar = self._take(request.compiled, job.cancel)
+            with job.cancel.scope():
+                return shortest_ambiguous_text(grammar, cancel=job.cancel)
+        except (GrammarError, LimitExceededError) as error:
+            return AmbiguityAnswer(AmbiguityVerdict.UNKNOWN, reason=sentence(error))
 
     @handles(GenerateRequest)
     def _generate(self, request: GenerateRequest, job: Job) -> GenerateAnswer:

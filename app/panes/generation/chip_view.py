@@ -51,9 +51,11 @@ class ChipView(QAbstractScrollArea):
 
     Signals:
         chip_clicked(chip id): the user clicked a chip, or moved to it with the arrow keys.
+        chip_hovered(index): the pointer is on a chip; -1 if it is on none.
     """
 
     chip_clicked = Signal(int)
+    chip_hovered = Signal(int)
 
     def __init__(self, placeholder: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,6 +63,7 @@ class ChipView(QAbstractScrollArea):
         self._chips: tuple[Chip, ...] = ()
         self._current: int | None = None
         self._hovered: int | None = None
+        self._marked = range(0)
         self._colours = ChipColours.PROBABILITY
         self._slowest_ms = 0.0
         self._flow: ChipFlow = flow((), (), 1.0, _GAP)
@@ -100,6 +103,13 @@ class ChipView(QAbstractScrollArea):
         if by is not self._colours:
             self._colours = by
             self.viewport().update()
+
+    def mark(self, chips: range) -> None:
+        """Draw a line above some chips, whose bytes are pointed at elsewhere."""
+        for index in {*self._marked, *chips}:
+            if index < len(self._chips):
+                self.viewport().update(self.rect_of(index).adjusted(-1, -2, 1, 1).toAlignedRect())
+        self._marked = chips
 
     def _update_from(self, first: int, highlighted: set[int | None]) -> None:
         """Repaint the chips from `first` on, and those before it that are, or were, highlighted."""
@@ -228,6 +238,8 @@ class ChipView(QAbstractScrollArea):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.colour(Role.ACCENT))
             painter.drawEllipse(QPointF(box.right() - 3, box.top() + 3), 2.0, 2.0)
+        if index in self._marked:
+            painter.fillRect(QRectF(box.left(), box.top() - 1, box.width(), 3.0), theme.colour(Role.LIVE))
         if index == self._current:
             painter.setPen(QPen(theme.colour(Role.ACCENT), 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -273,12 +285,14 @@ class ChipView(QAbstractScrollArea):
             shape = Qt.CursorShape.PointingHandCursor if clickable else Qt.CursorShape.ArrowCursor
             self.viewport().setCursor(shape)
             self.viewport().update()
+            self.chip_hovered.emit(-1 if index is None else index)
 
     def leaveEvent(self, event: QEvent) -> None:
         """Highlight no chip."""
         super().leaveEvent(event)
         self._hovered = None
         self.viewport().update()
+        self.chip_hovered.emit(-1)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Accept the press, so that the release arrives here too."""

@@ -6,9 +6,11 @@ brings that back.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QActionGroup, QFontMetrics, QGuiApplication, QResizeEvent
@@ -47,10 +49,12 @@ class OutputBox(QWidget):
     Signals:
         node_clicked(step id): go to right after this step.
         colours_chosen(what): colour the chips by this value of `ChipColours`.
+        bytes_hovered(bytes): the pointer is on a token with these bytes of the output; an empty tuple for none.
     """
 
     node_clicked = Signal(int)
     colours_chosen = Signal(str)
+    bytes_hovered = Signal(tuple)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -102,6 +106,7 @@ class OutputBox(QWidget):
         layout.addWidget(self.record)
         layout.addWidget(self.branches)
         self.chips.chip_clicked.connect(self._on_chip)
+        self.chips.chip_hovered.connect(self._on_hovered)
         self.branches.branch_clicked.connect(self.node_clicked)
         self.branches.archived_clicked.connect(self.read)
 
@@ -152,6 +157,30 @@ class OutputBox(QWidget):
         """Show an archived output in place of the present one; None returns to that."""
         self._archived = archived
         self._refresh()
+
+    def mark_bytes(self, data: tuple[int, ...]) -> None:
+        """Mark the tokens of a range of bytes; none for an empty tuple, and for outputs whose grammar has zones."""
+        starts = self._starts if data else []
+        if len(starts) < 2:
+            self.chips.mark(range(0))
+            return
+        first, last = bisect_right(starts, data[0]) - 1, bisect_left(starts, max(data[1], data[0] + 1))
+        self.chips.mark(range(first, min(last, len(starts) - 1)))
+
+    @property
+    def _starts(self) -> list[int]:
+        """Return the offset of each token of the shown path, and the end of the last; empty if they say nothing."""
+        if self._archived is not None or self._view.pipeline.zones is not None:
+            return []
+        steps = {node.id: node.step for node in self._view.trace.nodes}
+        path = (steps[node_id] for node_id in self._view.trace.path)
+        return [*accumulate((0 if step.name else len(step.token or b"") for step in path), initial=0)]
+
+    def _on_hovered(self, index: int) -> None:
+        starts = self._starts if index >= 0 else []
+        position = self._view.position
+        is_known = index + 1 < len(starts) and position is not None and starts[index + 1] <= len(position.output)
+        self.bytes_hovered.emit((starts[index], starts[index + 1]) if is_known else ())
 
     def _fill_colours(self) -> None:
         menu = QMenu(self.colours)

@@ -67,6 +67,8 @@ class GenerationPresenter(PanePresenter):
         view.text_explained.connect(self._explain)
         view.node_clicked.connect(self._go_to)
         view.span_wanted.connect(session.links.span_chosen)
+        view.output.bytes_hovered.connect(session.links.output_hovered)
+        session.links.output_pointed.connect(view.output.mark_bytes)
         view.prompt_edited.connect(decoding.set_prompt)
         view.prompt_drafted.connect(lambda prompt: session.document.draft(prompt=prompt))
         view.secrets_removed.connect(self._report_secrets)

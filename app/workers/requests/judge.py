@@ -9,6 +9,7 @@ from app.workers.requests.compile import CompileRequest
 from engine.diagnosis.case import RequestConstraint
 from engine.diagnosis.intake.remarks import IntakeRemark
 from engine.diagnosis.intake.values import Intake
+from engine.diagnosis.parse_trees.values import AmbiguityAnswer, TextParse
 from engine.diagnosis.test_strings.values import CountedText, Coverage, Suggestion, SuggestionKind
 from engine.diagnosis.verdicts.verdict import Verdict
 from engine.matching.explanation import TokenRefusal
@@ -154,6 +155,45 @@ class FindRefusal(WorkerRequest[TokenRefusal]):
     compiled: CompileRequest
     read: bytes
     token: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ParseText(WorkerRequest["ParsedText"]):
+    """Parse a text.
+
+    Attributes:
+        compiled: the grammar.
+        text: the text.
+        known: the number of the last answer that the window has; 0 for none. The nodes that it has are not sent again.
+    """
+
+    compiled: CompileRequest
+    text: bytes
+    known: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedText:
+    """The parse of a text.
+
+    Attributes:
+        number: the number of the answer.
+        kept: how many nodes at the beginning of the first tree are those of the known answer; they are not in `parse`.
+        parse: the parse; None with an error.
+        error: a sentence that says why there is none.
+    """
+
+    number: int = 0
+    kept: int = 0
+    parse: TextParse | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FindAmbiguousText(WorkerRequest[AmbiguityAnswer]):
+    """Search for a shortest text that has two readings in a grammar."""
+
+    compiled: CompileRequest
 
 
 @dataclass(frozen=True, slots=True)
