@@ -23,6 +23,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
 from app import theme
 from app.models.parse_rows import ROLES, ParseRowsModel
+from app.theme.labels import plain_text
 from app.widgets.accessibility import announce, give_role
 from engine.vocabulary.visible import visible
 
@@ -278,7 +279,7 @@ class IcicleView(QAbstractScrollArea):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             node = self.node_at(event.pos())
             tip = "" if node == _NONE else self._model.index_of(node).data(Qt.ItemDataRole.ToolTipRole)
-            QToolTip.showText(event.globalPos(), tip, self.viewport())
+            QToolTip.showText(event.globalPos(), plain_text(tip), self.viewport())
             return True
         return super().viewportEvent(event)
 

@@ -205,7 +205,11 @@ class ParseTreePane(QWidget):
         self.show_nothing()
 
     def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
         bar = QHBoxLayout()
+        layout.addLayout(bar)
         bar.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
         bar.setSpacing(theme.SPACE_S)
         bar.addWidget(self.texts)
@@ -233,10 +237,6 @@ class ParseTreePane(QWidget):
         self._pages = QStackedWidget()
         self._pages.addWidget(content)
         self._pages.addWidget(self.empty)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
         layout.addWidget(self._pages, 1)
         delegate_focus(self, self.panels[0])
 
@@ -448,7 +448,7 @@ def _attempt_text(attempt: FailedAttempt) -> str:
     names = " ‹ ".join(attempt.names[:_MOST_ATTEMPT_NAMES])
     if len(attempt.names) > _MOST_ATTEMPT_NAMES:
         names += " ‹ …"
-    expected = characters(attempt.expected) or ui_text("parse_tree.attempts.nothing")
+    expected = characters(attempt.expected) or ui_text("parse_tree.fragment.end")
     if attempt.properties:
         expected = ", ".join(attempt.properties[:_MOST_ATTEMPT_NAMES])
     if not names:
