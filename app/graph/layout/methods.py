@@ -48,9 +48,8 @@ _SUGIYAMA_WORK = 8_000
 
 # Gaps are widened until at most this share of the labels has no room; not in larger graphs, whose method leaves room.
 _SPREADS = (1.5, 2.25, 3.4, 5.0)
-_WIDENED = 600  # edges
+_WIDENED = 600  # edges; tall columns of a larger graph are folded by one estimate, not two
 _SMALL_WINDOW, _MUCH_LARGER = 800.0, 1.5
-_ESTIMATED_TWICE = 300  # nodes
 _LEAST_FOLDED, _SMALLER = 6, 1.1  # the nodes of a column that is folded, and by how much a drawing must shrink
 _SMALL, _HIDDEN_OF_SMALL, _HIDDEN = 60, 0.05, 0.25
 
@@ -122,7 +121,7 @@ def _first(request: LayoutRequest, method: str) -> tuple[_Place, Placement]:
     if method != "layered" or is_small or (most := _full_column(request, placed)) is None:
         return place, placed
     best = place, placed
-    for estimate in (most, most // 2)[: 2 if len(request.nodes) <= _ESTIMATED_TWICE else 1]:
+    for estimate in (most, most // 2)[: 2 if len(request.edges) <= _WIDENED else 1]:
         folding = partial(place_by_layers, most=estimate)
         folded = _placed(request, folding, 1.0)
         if _window(request, folded) * _SMALLER <= size:
