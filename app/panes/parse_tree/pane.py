@@ -386,8 +386,6 @@ class ParseTreePane(QWidget):
     def _show_form(self, is_icicle: bool) -> None:
         for panel in self.panels:
             panel.show_form(is_icicle=is_icicle)
-        # Both texts begin at the same offset, one below the other.
-        self._splitter.setOrientation(Qt.Orientation.Vertical if is_icicle else Qt.Orientation.Horizontal)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Ask for a tree: a hidden pane has none."""
