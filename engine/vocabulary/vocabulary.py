@@ -133,7 +133,7 @@ class Vocabulary:
 
 
 _TYPES: Final = frozenset((bytes, type(None)))
-"""The types in nearly every table; a look at each token of a large one would take 50 ms."""
+"""The types in nearly every table; a look at each token of a large one would take some milliseconds more."""
 
 
 def _validate_tokens(tokens: Sequence[object]) -> None:

@@ -9,6 +9,7 @@ import typing
 import pytest
 
 from app.graph.layout import railroad
+from app.graph.match import rules
 from app.workers import requests
 from app.workers.handlers import compile_handler, decode_handler, engines_handler, judge_handler, layout_handler
 from app.workers.loop import Handler, handles
@@ -22,7 +23,7 @@ from engine.source import CancelToken, InvariantError
 MODULES = [
     importlib.import_module(f"app.workers.requests.{one.name}") for one in pkgutil.iter_modules(requests.__path__)
 ]
-NAMES = {name: value for module in (railroad, rule_positions, *MODULES) for name, value in vars(module).items()}
+NAMES = {name: value for module in (railroad, rules, rule_positions, *MODULES) for name, value in vars(module).items()}
 REQUESTS = [
     one
     for module in MODULES
