@@ -42,6 +42,7 @@ class TextParser:
         self._text = b""
         self._configurations = [grammar.automaton.start]
         self._structure = JsonStructure()
+        self._structured = b""  # the text that the structure has read
         self._keywords: dict[int, tuple[Keyword, ...]] = {}
         self._pointers: dict[Span, str] = {}
         self._chart: ParseChart | None = None
@@ -109,8 +110,6 @@ class TextParser:
             self._structure.take(text[at], partial(self._keywords_in, self._configurations[at]))
         self._structured = text
         return self._structure.tree()
-
-    _structured = b""  # the text that the structure has read
 
     def _keywords_in(self, configuration: int) -> tuple[Keyword, ...]:
         """Return the keywords of what may come next."""
