@@ -15,6 +15,7 @@ from engine.notations.lexing import LineLexer, LineTokens, TokenKind
 
 LONG_TEXT = 30_000  # code points; a longer text is not read from its beginning to highlight a line
 LONGEST_LINE = 5_000  # code points; of a longer line, the visible part is highlighted at most
+_LONGEST_HIGHLIGHTED = 100_000  # code points; Qt lays a longer line out for 10 ms and more whenever its colours change
 _MOST_PARTS = 50  # of long lines, which are known to be highlighted
 _AROUND = 500  # code points before and after a visible part, which a few keys move into it
 Resume = Callable[[str, int], int | None]
@@ -42,7 +43,8 @@ class Highlighter(QObject):
     A line keeps its colours while it is out of view, and its `userState` says what they were made from. In a text that
     is longer than `LONG_TEXT`, a line that is shown after others that were not begins in the initial state: right for
     JSON, and for other notations unless a string or a class of several lines begins above. Of a line that is longer
-    than `LONGEST_LINE`, only what is visible is lexed, if the notation says from where.
+    than `LONGEST_LINE`, only what is visible is lexed, if the notation says from where; one that is longer than
+    `_LONGEST_HIGHLIGHTED` has no colours.
 
     A line that is edited gets its colours before Qt lays it out, so that this is done once: 20 ms for 300 KB in a line.
 
@@ -136,6 +138,10 @@ class Highlighter(QObject):
 
     def _highlight_part(self, document: QTextDocument, block: QTextBlock, text: str, made_from: int) -> None:
         """Highlight what is visible of a long line."""
+        if len(text) > _LONGEST_HIGHLIGHTED:
+            if block.userState() != made_from:
+                self._colour(document, block, made_from, [])
+            return
         visible = self._visible_part(block, Offsets(text))
         is_known, around = block.userState() == made_from, _AROUND
         if is_known:
