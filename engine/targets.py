@@ -20,6 +20,7 @@ from typing import Any, Final
 import msgspec
 
 from engine.source import EngineError
+from engine.source.json_pointer import NAMED_SUBSCHEMAS
 
 ENGINES: Final = (
     "llama.cpp",
@@ -34,7 +35,6 @@ ENGINES: Final = (
 """The names of the files."""
 
 _DATA: Final = frozenset({"enum", "const", "default", "examples"})
-_MAPS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 
 
 class TargetDataError(EngineError):
@@ -354,7 +354,7 @@ def _subschemas(value: Any) -> Iterator[dict[str, Any]]:
         elif isinstance(part, dict):
             yield part
             for key, inner in part.items():
-                if key in _MAPS and isinstance(inner, dict):
+                if key in NAMED_SUBSCHEMAS and isinstance(inner, dict):
                     pending += inner.values()
                 elif key not in _DATA:
                     pending.append(inner)

@@ -22,7 +22,7 @@ from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
 from engine.notations.json_schema.json_tree import pointers, read_json
 from engine.source import CancelToken, GrammarError, LimitExceededError, SourceText, Span
-from engine.source.json_pointer import escape_step
+from engine.source.json_pointer import NAMED_SUBSCHEMAS, escape_step
 from engine.source.json_scanner import JsonPath, JsonScanner
 
 if TYPE_CHECKING:
@@ -212,7 +212,6 @@ def _automata_in_bound(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[R
 
 
 MOST_STACKS = 20
-_HOLDERS = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
 _WIDTH = 60
 
 
@@ -282,6 +281,6 @@ def _schemas(text: str) -> dict[str, Span]:
             found[pointer] = Span(value.span.start, value.span.start + 1)
         for name, member in value.members.items():
             below = f"{pointer}/{escape_step(name)}"
-            pending.append((member, below, not (is_schema and name in _HOLDERS)))
+            pending.append((member, below, not (is_schema and name in NAMED_SUBSCHEMAS)))
         pending += ((item, f"{pointer}/{index}", True) for index, item in enumerate(value.items))
     return found

@@ -89,6 +89,7 @@ from engine.source import (
     Span,
     diagnostic,
 )
+from engine.source.text import common_length
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -356,8 +357,7 @@ class StringTestHandler(Handler):
             return ParsedText(error=sentence(error))
         known = self._sent[1] if request.known and request.known == self._sent[0] else ()
         tree = parse.trees[0] if parse.trees else ()
-        pairs = enumerate(zip(known, tree, strict=False))
-        kept = next((at for at, (old, new) in pairs if old != new), min(len(known), len(tree)))
+        kept = common_length(known, tree)
         self._sent = self._sent[0] + 1, tree
         sent = replace(parse, trees=(tree[kept:], *parse.trees[1:])) if parse.trees else parse
         return ParsedText(self._sent[0], kept, sent)

@@ -26,6 +26,7 @@ from engine.models.libraries import threads_for
 from engine.models.source import Logits, Message, ModelError, is_panic
 from engine.source.catalogue import catalogue_text
 from engine.source.lru import LruCache
+from engine.source.text import common_length
 from engine.vocabulary import Vocabulary
 
 _CACHED_LOGITS = 64
@@ -101,7 +102,7 @@ class TransformerSource:
 
     def _logits_with_cache(self, ids: list[int]) -> Logits:
         """Feed only the ids after the cached prefix, but at least one, since logits belong to an id."""
-        shared = min(_common_prefix(self._cached_ids, ids), len(ids) - 1)
+        shared = min(common_length(self._cached_ids, ids), len(ids) - 1)
         if self._cache is None:
             self._cache, shared = self._new_cache(), 0
         elif shared < len(self._cached_ids):
@@ -142,13 +143,6 @@ def _as_array(logits: Any) -> Logits:
     if np.isnan(array.max()):  # of an overflow; in an answer, NaN would mean that the model did not say
         array[np.isnan(array)] = -np.inf
     return array
-
-
-def _common_prefix(first: Sequence[int], second: Sequence[int]) -> int:
-    for index, (left, right) in enumerate(zip(first, second, strict=False)):
-        if left != right:
-            return index
-    return min(len(first), len(second))
 
 
 def _vocabulary(model: Any, tokenizer: Any, width: int) -> Vocabulary:

@@ -43,7 +43,8 @@ import numpy as np
 
 from engine.servers.client import ServerClient, ServerError, UnreadableReplyError
 from engine.servers.grammar_form import GrammarForm
-from engine.servers.server_mask import Ids, MaskSketch, RunSketch, ServerMask, Unread, common_length
+from engine.servers.server_mask import Ids, MaskSketch, RunSketch, ServerMask, Unread
+from engine.source.text import common_length
 from engine.vocabulary import Vocabulary
 
 _TIMEOUT_S: Final = 600.0

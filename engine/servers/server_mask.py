@@ -174,11 +174,3 @@ def mask_reader(client: ServerClient, identity: ServerIdentity, vocabulary: Voca
     if not isinstance(kind, ShowsMask):
         raise ServerError("errors.servers.no_mask", kind=kind.title)
     return kind.mask_reader(client, identity, vocabulary)
-
-
-def common_length(first: Sequence[int], second: Sequence[int]) -> int:
-    """Return the number of equal ids at the beginning of two runs."""
-    return next(
-        (number for number, (one, other) in enumerate(zip(first, second, strict=False)) if one != other),
-        min(len(first), len(second)),
-    )

@@ -27,7 +27,8 @@ import numpy as np
 from engine.servers.client import RefusedRequestError, ServerClient, ServerError, UnreadableReplyError
 from engine.servers.grammar_form import GrammarForm
 from engine.servers.identity import ServerIdentity
-from engine.servers.server_mask import Ids, ServerMask, Unread, common_length
+from engine.servers.server_mask import Ids, ServerMask, Unread
+from engine.source.text import common_length
 from engine.vocabulary import Vocabulary
 
 _TIMEOUT_S: Final = 600.0

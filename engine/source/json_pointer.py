@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+NAMED_SUBSCHEMAS: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
+"""Keywords of JSON Schema with a subschema for each name: the next step of a pointer is a name, not a keyword."""
 
 
 def escape_step(name: str) -> str:

@@ -138,3 +138,12 @@ def quoted(text: str) -> str:
     while fence in text:
         fence += "`"
     return f"{fence}{text}{fence}" if fence == "`" else f"{fence} {text} {fence}"
+
+
+def common_length(first: Sequence[object], second: Sequence[object]) -> int:
+    """Return the number of equal items at the beginning of two sequences."""
+    shorter = min(len(first), len(second))
+    if first[:shorter] == second[:shorter]:  # the usual case, which needs no loop in Python
+        return shorter
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), shorter)

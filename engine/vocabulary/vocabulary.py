@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from numbers import Integral
 from types import MappingProxyType
-from typing import Final
 
 from engine.source.arguments import require
 from engine.vocabulary.errors import VocabularyError
@@ -58,10 +57,7 @@ class Vocabulary:
             require("an id in eos_ids or special", index, Integral, "an integer")
         for name in names.values():
             require("a name in special", name, str, "a string")
-        given = list(tokens)
-        if not {*map(type, given)} <= _TYPES:
-            _validate_tokens(given)
-        table = [token or None for token in given]
+        table = [_validate_token(index, token) for index, token in enumerate(tokens)]
         if not table:
             raise VocabularyError("errors.vocabulary.empty")
         for index in (*ends, *names):
@@ -132,11 +128,7 @@ class Vocabulary:
         return f"<Vocabulary of {self.size:,} ids, {len(self.special):,} special, EOS {sorted(self.eos_ids)}>"
 
 
-_TYPES: Final = frozenset((bytes, type(None)))
-"""The types in nearly every table; a look at each token of a large one would take some milliseconds more."""
-
-
-def _validate_tokens(tokens: Sequence[object]) -> None:
-    for index, token in enumerate(tokens):
-        if token is not None and not isinstance(token, bytes):
-            raise VocabularyError("errors.vocabulary.token_type", id=index, type=type(token).__name__)
+def _validate_token(index: int, token: bytes | None) -> bytes | None:
+    if token is not None and not isinstance(token, bytes):
+        raise VocabularyError("errors.vocabulary.token_type", id=index, type=type(token).__name__)
+    return token or None

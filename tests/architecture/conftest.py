@@ -1,4 +1,4 @@
-"""What the tests of the architecture share."""
+"""Fixtures of the architecture tests."""
 
 from __future__ import annotations
 

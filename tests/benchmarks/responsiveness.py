@@ -70,7 +70,7 @@ _MEGABYTE = 2**20
 
 
 def key_to_findings(desk: Desk, model: str, text: str, runs: int) -> list[Took]:
-    """Measure the time from a key that breaks or mends a schema to the paint of its diagnostics."""
+    """Measure the time from a key that breaks or fixes a schema to the paint of its diagnostics."""
     desk.open(text, model, "json_schema")
     edit = desk.window.panes.editor.edit
     edit.setFocus()

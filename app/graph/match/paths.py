@@ -17,6 +17,7 @@ from app.graph.layout.types import EdgeKey
 from app.graph.match.folding import FoldedAutomaton
 from engine.automata.byte_classes import ByteRanges
 from engine.automata.dfa.dfa import ByteDfa
+from engine.source.text import common_length
 
 
 class PathTracker:
@@ -29,7 +30,7 @@ class PathTracker:
 
     def follow(self, text: bytes) -> Sequence[int]:
         """Return the states that a text passes, the start first; as far as the text is legal."""
-        shared = len(self._text) if text.startswith(self._text) else _common_length(self._text, text)
+        shared = common_length(self._text, text)
         del self._states[shared + 1 :]
         for byte in text[len(self._states) - 1 :] if self._states else b"":
             after = self._dfa.step(self._states[-1], byte)
@@ -48,11 +49,6 @@ def path_edges(states: Iterable[int], fold: FoldedAutomaton | None = None) -> fr
 def group_edges(states: Iterable[int], group_of: Sequence[int]) -> frozenset[EdgeKey]:
     """Return the edges between groups of consecutive states."""
     return frozenset(pair for pair in pairwise(group_of[state] for state in states) if pair[0] != pair[1])
-
-
-def _common_length(first: bytes, second: bytes) -> int:
-    pairs = enumerate(zip(first, second, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def match_states(before: ByteDfa, after: ByteDfa) -> dict[int, int]:

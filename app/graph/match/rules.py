@@ -51,7 +51,7 @@ class InlinedState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unfolding:
-    """What to unfold in which drawing.
+    """Rule calls to unfold in a drawing.
 
     Attributes:
         rule: the number of the drawn rule; None for all of them side by side.

@@ -163,8 +163,8 @@ class GenerationPane(QFrame):
         self.pages.setCurrentIndex(0)
         position = self._view.position
         is_past = answer.index is not None and position is not None and position.index != answer.index
-        is_shown = answer.token_id is not None and not is_past
-        candidate = self.candidates.candidate(answer.token_id or 0) if is_shown else None
+        token_id = None if is_past else answer.token_id
+        candidate = None if token_id is None else self.candidates.candidate(token_id)
         self.why.show_answer(answer, candidate, self._source, is_past=is_past, is_searching=is_searching)
 
     def show_assessment(self, verdict: Verdict) -> None:

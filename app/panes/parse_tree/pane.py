@@ -37,7 +37,7 @@ from engine.diagnosis.parse_trees.values import (
     TextParse,
 )
 from engine.source import SourceText, Span
-from engine.source.text import shortened
+from engine.source.text import common_length, shortened
 
 _ALL_EXPANDED = 400
 """A tree of so many nodes is expanded; of a larger one, what is open."""
@@ -325,9 +325,8 @@ class ParseTreePane(QWidget):
     def _select_difference(self) -> None:
         """Select where two readings begin to differ."""
         first, second = (panel.model.nodes for panel in self.panels)
-        pairs = enumerate(zip(first, second, strict=False))
-        at = next((at for at, (one, other) in pairs if one != other), _NONE)
-        if at != _NONE:
+        at = common_length(first, second)
+        if at < min(len(first), len(second)):
             for panel in self.panels:
                 panel.select(at)
 
@@ -442,16 +441,16 @@ def _shown(text: bytes) -> str:
 
 
 def _attempt_text(attempt: FailedAttempt) -> str:
-    """Return what failed: the innermost rules, where it began, and what it expected."""
-    names = " ‹ ".join(attempt.names[:_MOST_ATTEMPT_NAMES])
-    if len(attempt.names) > _MOST_ATTEMPT_NAMES:
-        names += " ‹ …"
+    """Return what failed: the innermost open rules, or keywords, where it began, and what it expected."""
+    is_cut = len(attempt.names) > _MOST_ATTEMPT_NAMES
+    names = " › ".join([*(["…"] if is_cut else []), *reversed(attempt.names[:_MOST_ATTEMPT_NAMES])])
     expected = characters(attempt.expected) or ui_text("parse_tree.fragment.end")
     if attempt.properties:
         expected = ", ".join(attempt.properties[:_MOST_ATTEMPT_NAMES])
     if not names:
         return ui_text("parse_tree.attempts.whole", expected=expected)
     if attempt.start is None:
+        names = ", ".join(attempt.names[:_MOST_ATTEMPT_NAMES])
         return ui_text("parse_tree.attempts.keywords", names=names, expected=expected)
     return ui_text("parse_tree.attempts.rule", names=names, at=attempt.start, expected=expected)
 

@@ -109,6 +109,8 @@ class ParseTreePresenter(PanePresenter):
     def _stop(self) -> None:
         self._is_pending = False
         self._shown = None
+        if self._is_outdated:
+            self._timer.start()
 
     # --- links -------------------------------------------------------------------------------------------------------
 

@@ -14,10 +14,9 @@ from engine.grammar.nodes import parts
 from engine.notations.json_schema.json_tree import Json, read_json
 from engine.source import SourceText, Span
 from engine.source.catalogue import catalogue_text
-from engine.source.json_pointer import escape_step
+from engine.source.json_pointer import NAMED_SUBSCHEMAS, escape_step
 
 _LONGEST_LABEL = 24
-_BY_NAME = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
 _BY_INDEX = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
 _ALONE = frozenset(
     (
@@ -105,7 +104,7 @@ def _is_subschema(path: list[str]) -> bool:
     at = 0
     while at < len(path):
         key = path[at]
-        if key in _BY_NAME or key in _BY_INDEX:
+        if key in NAMED_SUBSCHEMAS or key in _BY_INDEX:
             at += 2
         elif key in _ALONE:
             at += 2 if key == "items" and at + 1 < len(path) and path[at + 1].isdecimal() else 1

@@ -32,10 +32,10 @@ from engine.servers.server_mask import (
     ShowsMask,
     SketchesMask,
     Unread,
-    common_length,
     mask_reader,
 )
 from engine.source import CancelledError, CancelToken, EngineError
+from engine.source.text import common_length
 from engine.vocabulary import Vocabulary
 
 MOST_SERVER_STEPS: Final = 300

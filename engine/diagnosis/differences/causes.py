@@ -32,7 +32,7 @@ from engine.diagnosis.failures.violations import spans_at
 from engine.peers.adapter import GreedyTokenizer, eos_id_of
 from engine.peers.masks import FollowedText
 from engine.source import CancelToken, LimitExceededError, Span, TimeUpError
-from engine.source.json_pointer import resolve_pointer, unescape_step
+from engine.source.json_pointer import NAMED_SUBSCHEMAS, resolve_pointer, unescape_step
 from engine.targets import Effect
 from engine.vocabulary import Vocabulary
 
@@ -474,7 +474,11 @@ class Explainer:
         for one in at:
             for pointer in _above(one):
                 part = resolve_pointer(self._schema, pointer)
-                if pointer.rpartition("/")[2] not in _MAPS and isinstance(part, dict) and "properties" in part:
+                if (
+                    pointer.rpartition("/")[2] not in NAMED_SUBSCHEMAS
+                    and isinstance(part, dict)
+                    and "properties" in part
+                ):
                     return f"{pointer}/additionalProperties"
         return "/additionalProperties"
 
@@ -695,13 +699,10 @@ def _around(schema: Any, pointer: str) -> list[str]:
         name = "if" if step in ("then", "else") else step
         candidate = f"{holder}/{name}"
         above = resolve_pointer(schema, holder)
-        is_keyword = isinstance(above, dict) and name in above and holder.rpartition("/")[2] not in _MAPS
+        is_keyword = isinstance(above, dict) and name in above and holder.rpartition("/")[2] not in NAMED_SUBSCHEMAS
         if name in COMPOSITE and is_keyword:
             found.append(candidate)
     return found
-
-
-_MAPS: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
 
 
 def _stated(schema: Any, pointer: str, keyword: str, value: object) -> Any | None:
@@ -709,7 +710,7 @@ def _stated(schema: Any, pointer: str, keyword: str, value: object) -> Any | Non
     changed = copy.deepcopy(schema)
     part = resolve_pointer(changed, pointer)
     other = "unevaluatedProperties" if keyword == "additionalProperties" else "unevaluatedItems"
-    if not isinstance(part, dict) or keyword in part or other in part or pointer.rpartition("/")[2] in _MAPS:
+    if not isinstance(part, dict) or keyword in part or other in part or pointer.rpartition("/")[2] in NAMED_SUBSCHEMAS:
         return None
     part[keyword] = value
     return changed

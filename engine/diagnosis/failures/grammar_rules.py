@@ -20,11 +20,10 @@ from engine.grammar.options import CompileOptions
 from engine.notations import NOTATIONS
 from engine.source import Diagnostic, LimitExceededError
 from engine.source.catalogue import catalogue_text, has_text
-from engine.source.json_pointer import unescape_step
+from engine.source.json_pointer import NAMED_SUBSCHEMAS, unescape_step
 from engine.source.text import quoted
 from engine.targets import ENGINES, Effect
 
-_MAPS: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
 _DATA: Final = frozenset(("enum", "const", "default", "examples"))
 _LLAMA: Final = frozenset(("llama.cpp", "ollama"))
 
@@ -108,7 +107,7 @@ def subschemas(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield a schema and its subschemas with their pointers; data and maps of names are not schemas."""
     for pointer, part in parts_of(schema):
         steps = [unescape_step(step) for step in pointer.split("/")[1:]]
-        is_map = bool(steps) and steps[-1] in _MAPS and (len(steps) < 2 or steps[-2] not in _MAPS)
+        is_map = bool(steps) and steps[-1] in NAMED_SUBSCHEMAS and (len(steps) < 2 or steps[-2] not in NAMED_SUBSCHEMAS)
         if isinstance(part, dict) and not is_map and not _DATA & set(steps):
             yield pointer, part
 

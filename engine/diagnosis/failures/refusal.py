@@ -24,10 +24,9 @@ from engine.diagnosis.failures.violations import spans_at
 from engine.diagnosis.verdicts.replay_walk import reach
 from engine.matching.explanation import RefusalKind, RefusingKeyword, TokenRefusal
 from engine.source import CancelToken, GrammarError, LimitExceededError, Span
-from engine.source.json_pointer import escape_step, resolve_pointer
+from engine.source.json_pointer import NAMED_SUBSCHEMAS, escape_step, resolve_pointer
 from engine.source.json_scanner import open_path
 
-_MAPS: Final = frozenset(("properties", "patternProperties", "dependentSchemas", "$defs", "definitions"))
 _LISTS: Final = frozenset(("allOf", "anyOf", "oneOf", "prefixItems", "items"))
 _BRANCHES: Final = frozenset(("then", "else"))
 _CONDITIONS: Final = frozenset(
@@ -43,7 +42,7 @@ _OPTIONS: Final[dict[str, Any]] = {"whitespace": "any", "escapes": "any", "numbe
 _LARGE: Final = 20_000  # characters of a schema
 _MOST_KEYWORDS: Final = 140
 _MOST_PROVED: Final = 3  # of a large schema
-_EFFORT: Final = 4_000_000  # as `counterfactual.MOST_EFFORT`: nobody waits for the answer
+_EFFORT: Final = 4_000_000  # more than `MOST_EFFORT` of a diagnosis: the card is shown meanwhile
 
 
 def refusal_of(grammar: CompiledGrammar, text: bytes, token: bytes, cancel: CancelToken | None = None) -> TokenRefusal:
@@ -101,7 +100,7 @@ class _Refusal:
         refusal = self._searched(schema, keywords, data, is_part=is_part)
         if refusal.kind is RefusalKind.UNKNOWN and _writes_twice(data):
             return TokenRefusal(RefusalKind.PRESENT)
-        if RefusalKind.KEYWORDS is refusal.kind:
+        if refusal.kind is RefusalKind.KEYWORDS:
             missing = {one.pointer: one.names for one in violated_keywords(self._schema, read.root, self._options)}
             named = (replace(one, names=missing.get(one.pointer, ())) for one in refusal.keywords)
             return replace(refusal, keywords=tuple(named))
@@ -143,7 +142,12 @@ class _Refusal:
         steps = pointer.split("/")
         for at in range(len(steps) - 1, 0, -1):
             holder = resolve_pointer(self._schema, "/".join(steps[:at]))
-            if steps[at] in _BRANCHES and steps[at - 1] not in _MAPS and isinstance(holder, dict) and "if" in holder:
+            if (
+                steps[at] in _BRANCHES
+                and steps[at - 1] not in NAMED_SUBSCHEMAS
+                and isinstance(holder, dict)
+                and "if" in holder
+            ):
                 condition = "/".join((*steps[:at], "if"))
                 return RefusingKeyword(pointer, Span(0, 0), (), condition, steps[at] == "then")
         return RefusingKeyword(pointer, Span(0, 0))
@@ -168,7 +172,7 @@ class _Refusal:
             pointer = ""
             found.add(pointer)
             for step in open_path(part):
-                pointer += f"/{escape_step(step)}" if isinstance(step, str) else f"/{step}"
+                pointer += f"/{escape_step(str(step))}"
                 found.add(pointer)
         return frozenset(found)
 
@@ -183,7 +187,7 @@ def _keywords_of(schema: Schema, pointer: str = "") -> Iterator[str]:
         at = f"{pointer}/{escape_step(keyword)}"
         if keyword in _ANNOTATIONS:
             continue
-        if keyword in _MAPS and isinstance(value, dict):
+        if keyword in NAMED_SUBSCHEMAS and isinstance(value, dict):
             for name, inner in value.items():
                 yield from _keywords_of(inner, f"{at}/{escape_step(name)}")
         elif keyword in _LISTS and isinstance(value, list):
@@ -207,7 +211,7 @@ def _part_of(schema: Schema, kept: frozenset[str], pointer: str = "") -> Schema:
         at = f"{pointer}/{escape_step(keyword)}"
         if keyword in _CONDITIONS or keyword in _DATA:
             changed[keyword] = value
-        elif keyword in _MAPS and isinstance(value, dict):
+        elif keyword in NAMED_SUBSCHEMAS and isinstance(value, dict):
             changed[keyword] = {name: _part_of(one, kept, f"{at}/{escape_step(name)}") for name, one in value.items()}
         elif keyword in _LISTS and isinstance(value, list):
             changed[keyword] = [_part_of(one, kept, f"{at}/{index}") for index, one in enumerate(value)]

@@ -91,7 +91,7 @@ class _Stack(NamedTuple):
 
 
 class _Moves(NamedTuple):
-    """What a run may do next: the runs after each class of bytes, one for each path, and the number of its ends."""
+    """The next moves of a run: the runs after each class of bytes, one for each path, and the number of its ends."""
 
     following: dict[int, list[_Run]]
     ends: int

@@ -22,6 +22,7 @@ from engine.automata.byte_classes import ByteRanges, join_ranges
 from engine.diagnosis.parse_trees.network import CLOSE, CallPath, EndPath, Marks, ParseNetwork
 from engine.diagnosis.parse_trees.values import FailedAttempt, NodeKind, ParseNode, ParseTree
 from engine.source import CancelToken, LimitExceededError, Span, checkpoint
+from engine.source.text import common_length
 
 MOST_ITEMS = 800_000
 """The most items and links of a text: about two seconds of work."""
@@ -105,10 +106,7 @@ class ParseChart:
             LimitExceededError: there are too many items.
             CancelledError: `cancel` was used.
         """
-        shared = len(self._text)
-        if not text.startswith(self._text):
-            pairs = enumerate(zip(self._text, text, strict=False))
-            shared = next((at for at, (old, new) in pairs if old != new), min(len(self._text), len(text)))
+        shared = common_length(self._text, text)
         if shared + 1 < len(self._positions):
             self._builder, self._second = _Builder(self, self._network), None
         for position in self._positions[shared + 1 :]:

@@ -15,6 +15,7 @@ from engine.matching.stack_verdicts import MOST_STACKS, stack_verdicts_of
 from engine.notations import NOTATIONS
 from engine.notations.json_schema.json_tree import pointers
 from engine.source import CancelToken, EngineError, Span
+from engine.source.text import common_length
 
 _CHECK_EVERY = 256
 
@@ -80,10 +81,7 @@ class TextParser:
     def _follow(self, text: bytes, cancel: CancelToken | None) -> int:
         """Follow a text in the automaton; return the number of its legal bytes."""
         automaton, known = self._grammar.automaton, self._configurations
-        shared = len(known) - 1
-        if not text.startswith(self._text[:shared]):
-            pairs = enumerate(zip(self._text[:shared], text, strict=False))
-            shared = next((at for at, (old, new) in pairs if old != new), min(shared, len(text)))
+        shared = min(len(known) - 1, common_length(self._text, text))
         del known[shared + 1 :]
         self._text = text
         for at in range(len(known) - 1, len(text)):

@@ -15,16 +15,13 @@ from typing import Any, Final
 from engine.diagnosis.reduce.minimise import minimise
 from engine.notations.json_schema.json_tree import Json, read_json
 from engine.source import SourceText
-from engine.source.json_pointer import escape_step
+from engine.source.json_pointer import NAMED_SUBSCHEMAS, escape_step
 
 _SCAFFOLDING: Final = frozenset(("$schema", "description", "id", "name", "role", "strict", "title", "type"))
 """Members that a request or a schema requires beside the guilty one."""
 
 _REQUEST_FIELDS: Final = frozenset(("max_tokens", "messages", "model", "prompt", "stream", "tool_choice"))
 """Members that a request has beside its grammar."""
-
-_MAPS: Final = frozenset(("$defs", "definitions", "dependentSchemas", "patternProperties", "properties"))
-"""Keywords whose members have names that the user chose."""
 
 _MOST_LEVELS: Final = 200
 _LONGEST_STRING: Final = 400  # code points; a longer string is only tried as a whole
@@ -226,7 +223,13 @@ def _guilty(part: _Part) -> _Part:
     while True:
         if part.is_object:
             above = part.pointer.rpartition("/")[2]
-            beside = frozenset() if above in _MAPS else _SCAFFOLDING if part.pointer else _SCAFFOLDING | _REQUEST_FIELDS
+            beside = (
+                frozenset()
+                if above in NAMED_SUBSCHEMAS
+                else _SCAFFOLDING
+                if part.pointer
+                else _SCAFFOLDING | _REQUEST_FIELDS
+            )
             others = [child for key, child in part.members.items() if key not in beside]
             children = others or list(part.members.values())
         else:

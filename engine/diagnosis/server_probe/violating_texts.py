@@ -23,14 +23,13 @@ from engine.diagnosis.failures.schema_check import COMPOSITE, DETAILS, parts_of
 from engine.diagnosis.test_strings.coverage import automata_of
 from engine.diagnosis.test_strings.suggestions import ShortestWitnesses, near_misses, random_texts, shortest_text
 from engine.source import CancelToken, GrammarError, LimitExceededError
-from engine.source.json_pointer import resolve_pointer, unescape_step
+from engine.source.json_pointer import NAMED_SUBSCHEMAS, resolve_pointer, unescape_step
 
 _EFFORT: Final = 5_000
 _MOST_STATES: Final = 20_000
 _DRAWN: Final = 12
 _MOST: Final = 4
 _LONGEST: Final = 80
-_NAMED: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
 _DATA: Final = frozenset(("enum", "const", "default", "examples"))
 _TURNED: Final = frozenset(("not", "if"))
 """Keywords whose schema a value should or may fail: without a keyword in it, there are fewer texts and not more."""
@@ -87,7 +86,7 @@ def _keywords_on(pointer: str) -> list[str]:
     """Return the steps of a pointer; an empty text for the name of a property or a definition."""
     found: list[str] = []
     for step in pointer.split("/")[1:]:
-        found.append("" if found and found[-1] in _NAMED else unescape_step(step))
+        found.append("" if found and found[-1] in NAMED_SUBSCHEMAS else unescape_step(step))
     return found
 
 
