@@ -92,7 +92,7 @@ COLUMNS: dict[CandidateColumn, ColumnSpec] = {
     CandidateColumn.CHANGE: ColumnSpec(
         text=lambda c: change_column(c.p, c.p_masked),
         key=lambda c: (-math.inf if c.p is None or c.p_masked is None else c.p_masked - c.p, -_rank(c)),
-        sample=lambda _size: "Change",
+        sample=lambda _size: ui_text("models.candidates.column.change.label"),
         hidden_first=3,
     ),
     CandidateColumn.STATE: ColumnSpec(  # the model names and sorts the states, which depend on the drawing

@@ -1,6 +1,6 @@
 """Painting the candidate table.
 
-A row is painted as a unit: a masked token is struck through and pale in all columns, and hovering highlights a row, not
+A row is painted as a unit: a masked token is struck through, its numbers are pale, and hovering highlights a row, not
 a cell. The pair of bars corresponds to the numbers at its sides: the outline is the model's probability, the solid bar
 the probability after the mask, both on one scale. A masked token has only the outline.
 
@@ -68,6 +68,7 @@ class _Style:
     name: QFont  # of a special token: italic, since its name is not a text of the output
     roles: Mapping[Role, QPen]
     tokens: Mapping[Role, TokenColours]
+    strike: QPen
     grid: QPen
     axis: QPen
     outline: QPen
@@ -104,7 +105,8 @@ class CandidatePainter:
             token=theme.mono_font(),
             name=name,
             roles={role: QPen(theme.colour(role)) for role in (Role.TEXT, Role.MUTED, Role.ALLOWED, Role.WARNING)},
-            tokens={role: token_colours(role) for role in (Role.TEXT, Role.HINT, Role.MUTED)},
+            tokens={role: token_colours(role) for role in (Role.TEXT, Role.HINT)},
+            strike=QPen(theme.colour(Role.MUTED), 1),
             grid=QPen(theme.colour(Role.GRID), 1),
             axis=QPen(theme.colour(Role.BORDER), 1),
             outline=QPen(outline, 1),
@@ -125,7 +127,7 @@ class CandidatePainter:
     @property
     def row_height(self) -> int:
         """Return the height of a row in pixels."""
-        return round(self._token_metrics.height()) + 9
+        return round(self._token_metrics.height()) + 8
 
     def width_of(self, column: CandidateColumn) -> int:
         """Return the width that a column needs, in pixels; the minimum for the token."""
@@ -279,11 +281,9 @@ class CandidatePainter:
             font = self._style.name if candidate.name else self._style.token
             token = self._token(candidate, font, right - left)
             role = Role.HINT if candidate.name else Role.TEXT
-            colours = self._style.tokens[role if candidate.allowed else Role.MUTED]
-            if (
-                not candidate.allowed
-            ):  # the line is below the text and paler, since it would hide `-`, `;` and `↵` otherwise
-                painter.setPen(QPen(colours.mark, 1.0))
+            colours = self._style.tokens[role]
+            if not candidate.allowed:  # below the text and paler, since the line would hide `-`, `;` and `↵` otherwise
+                painter.setPen(self._style.strike)
                 middle = top + strike
                 painter.drawLine(QPointF(left - 3, middle), QPointF(left + token.width + 3, middle))
             painter.setFont(font)

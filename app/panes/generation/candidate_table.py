@@ -57,6 +57,7 @@ _TAKE_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 _LOOKUP_DELAY_MS = 150
+_LEAST_ROWS = 2  # of candidates, if the window is low
 _MOST_ENDS = 3
 _MANY_SCRIPTS = 8_192  # a vocabulary with more tokens than this has some of every script
 
@@ -87,7 +88,7 @@ class CandidateTable(QWidget):
         self._peak = 0.0
         self._placeholder = ""
         self._gained: tuple[Candidate, ...] = ()
-        self._is_tight = False
+        self._is_tight = self._is_beside_answer = False
         self._timer = delayed(self, _LOOKUP_DELAY_MS, self._request_lookup)
 
         self.search = QLineEdit(placeholderText=ui_text("generation.find.hint"), clearButtonEnabled=True)
@@ -127,7 +128,7 @@ class CandidateTable(QWidget):
         self.table = CandidateView(self)
         self.table.setAccessibleName(ui_text("generation.candidates.name"))
         self.table.make_sortable()
-        self.table.keep_rows_in_sight(2)
+        self.table.keep_rows_in_sight(_LEAST_ROWS)
         self.ends = CandidateView(self)
         self.ends.setAccessibleName(ui_text("generation.candidates.ends"))
         self.ends.horizontalHeader().hide()
@@ -216,6 +217,17 @@ class CandidateTable(QWidget):
         """Hide what is not a candidate if there is hardly any space."""
         self._is_tight = is_tight
         self._fit_ends()
+
+    def set_beside_answer(self, is_beside: bool) -> None:
+        """Hide what is not a candidate while *Why not?* is shown below."""
+        self._is_beside_answer = is_beside
+        self._fit_ends()
+
+    def height_of(self, rows: int) -> int:
+        """Return the height in pixels with which `rows` candidates can be seen, or all if there are fewer."""
+        ends = min(self.ends.candidates.rowCount(), _MOST_ENDS)
+        more = min(rows - ends, self.table.candidates.rowCount()) - _LEAST_ROWS
+        return self.minimumSizeHint().height() + more * self.table.verticalHeader().defaultSectionSize()
 
     def chosen(self) -> Candidate | None:
         """Return the selected candidate."""
@@ -312,7 +324,7 @@ class CandidateTable(QWidget):
     def _fit_ends(self) -> None:
         rows, position = self.ends.candidates.rowCount(), self._position
         has_none = position is not None and bool(position.candidates) and position.eos is EosState.NO_EOS
-        self.no_ends.setVisible(has_none and not self._is_tight)
+        self.no_ends.setVisible(has_none and not self._is_tight and not self._is_beside_answer)
         self.ends.setVisible(rows > 0)
         self.rule.setVisible(rows > 0 or self.no_ends.isVisibleTo(self))
         self.ends.setFixedHeight(min(rows, _MOST_ENDS) * self.ends.verticalHeader().defaultSectionSize())

@@ -43,15 +43,34 @@ _ARCHIVED_WIDTH = 128
 _MENU_LENGTH = 40  # characters
 
 
+@dataclass(frozen=True, slots=True)
+class ShownOutput:
+    """The output that is shown: the present one, with what can be redone, or an archived one.
+
+    Attributes:
+        tokens: the id of each step and the bytes of its token; none of a special token.
+        taken: how many of the tokens are part of the output; the others can be redone.
+        broken_at: the index of the first token that the grammar does not allow; None if it allows them all.
+        can_be_gone_to: whether the output can be continued from one of its steps.
+    """
+
+    tokens: tuple[tuple[int, bytes], ...] = ()
+    taken: int = 0
+    broken_at: int | None = None
+    can_be_gone_to: bool = False
+
+
 class OutputBox(QWidget):
     """Shows an output.
 
     Signals:
+        changed: another output is shown.
         node_clicked(step id): go to right after this step.
         colours_chosen(what): colour the chips by this value of `ChipColours`.
         bytes_hovered(bytes): the pointer is on a token with these bytes of the output; an empty tuple for none.
     """
 
+    changed = Signal()
     node_clicked = Signal(int)
     colours_chosen = Signal(str)
     bytes_hovered = Signal(tuple)
@@ -115,6 +134,19 @@ class OutputBox(QWidget):
         """Return the archived output that is shown; None for the present one."""
         return self._archived
 
+    @property
+    def shown(self) -> ShownOutput:
+        """Return the output that is shown."""
+        if self._archived is not None:
+            steps = self._archived.steps
+            return ShownOutput(tuple((index, _bytes_of(step)) for index, step in enumerate(steps)), len(steps))
+        trace, position = self._view.trace, self._view.position
+        steps_by_id = {node.id: node.step for node in trace.nodes}
+        tokens = tuple((node_id, _bytes_of(steps_by_id[node_id])) for node_id in trace.path)
+        taken = trace.path.index(trace.current) + 1 if trace.current in trace.path else 0
+        broken = None if position is None else position.broken_at
+        return ShownOutput(tokens, taken, broken, can_be_gone_to=True)
+
     def show_view(self, view: DecodeView) -> None:
         """Show the state of a session."""
         if self._archived is not None and _content_of(view) != _content_of(self._view):
@@ -174,7 +206,7 @@ class OutputBox(QWidget):
             return []
         steps = {node.id: node.step for node in self._view.trace.nodes}
         path = (steps[node_id] for node_id in self._view.trace.path)
-        return [*accumulate((0 if step.name else len(step.token or b"") for step in path), initial=0)]
+        return [*accumulate((len(_bytes_of(step)) for step in path), initial=0)]
 
     def _on_hovered(self, index: int) -> None:
         starts = self._starts if index >= 0 else []
@@ -196,6 +228,10 @@ class OutputBox(QWidget):
         self.set_colours(ChipColours.PROBABILITY)
 
     def _refresh(self) -> None:
+        self._show_chips()
+        self.changed.emit()
+
+    def _show_chips(self) -> None:
         read = self._archived
         self.title.setText(ui_text("common.word.output" if read is None else "generation.output.earlier"))
         self.resume.setVisible(read is not None)
@@ -226,6 +262,11 @@ class OutputBox(QWidget):
         else:
             return
         QGuiApplication.clipboard().setText(output.decode("utf-8", "replace"))
+
+
+def _bytes_of(step: Step) -> bytes:
+    """Return what a step adds to the output: nothing if its token is special."""
+    return b"" if step.name else step.token or b""
 
 
 def _tally(taken: int, view: DecodeView) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
@@ -25,6 +25,7 @@ from app.panes.generation.processors_button import Processors
 from app.panes.generation.prompt_box import PromptBox
 from app.panes.generation.run_until_popover import RunUntilPopover
 from app.panes.generation.sampler_popover import BudgetField, SamplerButton
+from app.panes.generation.text_page import TextPage
 from app.panes.generation.why_panel import WhyPanel
 from app.theme.labels import Label
 from app.widgets.banner import Banner, BannerSeverity, Loading
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from app.panes.generation.compare_popover import ComparePopover
     from app.panes.generation.many_seeds import ManySeedsPage
     from engine.automata.dfa.dfa import ByteDfa
+
+_CANDIDATES_BESIDE_WHY = 10
 
 
 class GenerationPane(QFrame):
@@ -99,6 +102,7 @@ class GenerationPane(QFrame):
         self.why = WhyPanel()
         self.lazy_many = Lazy(self._make_many)
         self.lazy_baseline = Lazy(self._make_baseline)
+        self.lazy_text = Lazy(self._make_text)
         self.lazy_run_until = Lazy(self._make_run_until)
         self.lazy_compare = Lazy(self._make_compare)
         self.pages = LazyTabs()
@@ -335,6 +339,16 @@ class GenerationPane(QFrame):
         page.cancelled.connect(self.baseline_cancelled)
         return page
 
+    def _make_text(self) -> TextPage:
+        page = TextPage()
+        page.node_clicked.connect(self.node_clicked)
+        page.show_output(self.output.shown)
+        return page
+
+    def _show_text(self) -> None:
+        if self.lazy_text.built is not None:
+            self.lazy_text.built.show_output(self.output.shown)
+
     def _make_run_until(self) -> RunUntilPopover:
         run_until = RunUntilPopover(self)
         run_until.wanted.connect(self.until_wanted)
@@ -374,13 +388,8 @@ class GenerationPane(QFrame):
         return bar
 
     def _build_pages(self) -> QWidget:
-        following = QWidget()
-        inner = QVBoxLayout(following)
-        inner.setContentsMargins(0, theme.SPACE_XS, 0, 0)
-        inner.setSpacing(theme.SPACE_S)
-        inner.addWidget(self.candidates, 1)
-        inner.addWidget(self.why)
-        self.pages.addTab(following, ui_text("generation.pane.next_token"))
+        self.pages.addTab(_NextTokenPage(self.candidates, self.why), ui_text("generation.pane.next_token"))
+        self.pages.add_lazy(self.lazy_text, ui_text("common.word.text"))
         self.pages.add_lazy(self.lazy_many, ui_text("generation.pane.many_seeds"))
         self.pages.add_lazy(self.lazy_baseline, ui_text("generation.pane.baseline"))
         box = QWidget()
@@ -400,6 +409,7 @@ class GenerationPane(QFrame):
         self.prompt_drafted = self.prompt.drafted
         self.secrets_removed = self.prompt.secrets_removed
         self.node_clicked = self.output.node_clicked
+        self.output.changed.connect(self._show_text)
         self.token_taken = self.candidates.token_taken
         self.why_wanted = self.candidates.why_wanted
         self.token_forced = self.candidates.force_wanted
@@ -445,6 +455,28 @@ class GenerationPane(QFrame):
             return None if state is None else str(state)
 
         self.candidates.set_states(name_state)
+
+
+class _NextTokenPage(QWidget):
+    """The candidates, with *Why not?* below them, which scrolls rather than leaving room for fewer than ten."""
+
+    def __init__(self, candidates: CandidateTable, why: WhyPanel) -> None:
+        super().__init__()
+        self._candidates, self._why = candidates, why
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, theme.SPACE_XS, 0, 0)
+        layout.setSpacing(theme.SPACE_S)
+        layout.addWidget(candidates, 1)
+        layout.addWidget(why)
+
+    def event(self, event: QEvent) -> bool:
+        """Limit the height of *Why not?* when the size or the content changes."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
+            self._candidates.set_beside_answer(self._why.isVisibleTo(self))
+            candidates = self._candidates.height_of(_CANDIDATES_BESIDE_WHY)
+            room = self.height() - theme.SPACE_XS - theme.SPACE_S - candidates
+            self._why.setMaximumHeight(max(room, self._why.minimumSizeHint().height()))
+        return super().event(event)
 
 
 def _reason_without_position(view: DecodeView) -> str:

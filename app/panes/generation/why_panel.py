@@ -50,7 +50,7 @@ _MOST_STACKS = 5
 _MOST_PROPERTIES = 4
 _MOST_KEYWORDS = 4
 _EXCERPT = 28
-_LEAST_LINES = 6  # visible, if the window is low
+_LEAST_LINES = 3  # visible, if the window is low
 _EMPHASIS = "text-decoration: underline; font-weight: 600;"
 
 
@@ -159,23 +159,29 @@ class WhyPanel(QFrame):
         self.title.setText(self._title_html(explanation))
         self._clear_facts()
         self._show_refusal()
-        if explanation.reason is Reason.DEAD_BYTE and explanation.token and explanation.offset is not None:
+        is_dead = explanation.reason is Reason.DEAD_BYTE
+        if is_dead and len(explanation.token or b"") > 1 and explanation.offset is not None:
             self._add_fact(
-                ui_text("generation.why.stops_at"), _label(_dead_html(explanation.token, explanation.offset))
+                ui_text("generation.why.stops_at"), _label(_dead_html(explanation.token or b"", explanation.offset))
             )
-        if explanation.expected and explanation.reason is not Reason.ALLOWED:
-            expected = _label(prose(byte_prose(explanation.expected), Role.ALLOWED))
-            self._add_fact(ui_text("generation.why.expected"), expected)
         if self._has_refusal:  # the positions of the match are all parts of its object, and none of them refuses
+            if explanation.expected and explanation.reason is not Reason.ALLOWED:
+                self._show_expected(explanation, ())
             self._prose.hide()
             return
-        if explanation.spans:
-            self._add_fact(ui_text("generation.why.source"), self._span_buttons(explanation.spans))
         read = explanation.stacks if self._removed_by is None else ()
-        if len(read) > 1 or any(stack.rules for stack in read):
+        has_rows = any(stack.rules for stack in read) or len({stack.offset for stack in read}) > 1
+        if has_rows:
             self._show_stacks(explanation)
+        elif explanation.expected and explanation.reason is not Reason.ALLOWED:
+            self._show_expected(explanation, explanation.spans)
+        elif explanation.spans:
+            buttons = self._span_buttons(explanation.spans)
+            buttons.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+            self._add_fact(ui_text("generation.why.source"), buttons)
+        is_said = is_dead and self._removed_by is None and (has_rows or bool(explanation.expected))
         self._prose.setText(prose(self._sentence))
-        self._prose.setVisible(bool(self._sentence))
+        self._prose.setVisible(bool(self._sentence) and not is_said)
 
     @property
     def _has_refusal(self) -> bool:
@@ -246,6 +252,14 @@ class WhyPanel(QFrame):
             html_text += words(f" · {p}", Role.MUTED)
         return html_text
 
+    def _show_expected(self, explanation: Explanation, spans: tuple[Span, ...]) -> None:
+        """Show in one row what is expected, and which parts of the grammar expect it."""
+        row = self._span_buttons(spans)
+        layout = row.layout()
+        assert isinstance(layout, QHBoxLayout)
+        layout.insertWidget(0, _label(prose(byte_prose(explanation.expected), Role.ALLOWED)), 1)
+        self._add_fact(ui_text("generation.why.expected"), row)
+
     def _span_buttons(self, spans: tuple[Span, ...]) -> QWidget:
         row = QWidget()
         layout = QHBoxLayout(row)
@@ -258,7 +272,6 @@ class WhyPanel(QFrame):
             layout.addWidget(button)
         if len(spans) > _MOST_SPANS:
             layout.addWidget(_label(words(_more(len(spans) - _MOST_SPANS), Role.MUTED)))
-        layout.addStretch(1)
         return row
 
     def _excerpt(self, span: Span) -> str:

@@ -122,8 +122,8 @@ def test_what_the_cells_say(model):
     assert "not allow" in model.index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
     assert model.index(1, 2).data(Qt.ItemDataRole.AccessibleDescriptionRole) == "not allowed"
     told = [model.index(1, column).data(Qt.ItemDataRole.AccessibleDescriptionRole) for column in (0, 1)]
-    assert told[0] == "not allowed, Token Sure, Id 10, Model → masked 40.00% → –, Change −40.0, State –"
-    assert told[1] == "not allowed, # 1, Id 10, Model → masked 40.00% → –, Change −40.0, State –"
+    assert told[0] == "not allowed, Token Sure, Id 10, Model → masked 40.00% → –, Change (pp) −40.0, State –"
+    assert told[1] == "not allowed, # 1, Id 10, Model → masked 40.00% → –, Change (pp) −40.0, State –"
 
 
 def test_an_allowed_end_leads_to_the_end(qapp):

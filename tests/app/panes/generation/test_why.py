@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from decode_views import WHY, position, trace, view
+from decode_views import WHY, candidate, position, trace, view
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QToolButton
 
+from app import theme
 from app.catalogue import ui_text
 from app.widgets.rich_text import prose
 from app.workers.requests.decode import WhyAnswer
 from engine.compile import compile_grammar
 from engine.decoding.values import SamplerSettings
 from engine.matching import Matcher
+from engine.matching.byte_descriptions import byte_prose
 from engine.matching.explanation import Explanation, Reason, RefusalKind, RefusingKeyword, TokenRefusal
 from engine.source import Span
 from engine.vocabulary import Vocabulary
@@ -112,21 +114,42 @@ def test_every_reason_can_be_shown(pane):
         assert pane.why.isVisible()
 
 
-def test_in_a_low_window_the_facts_scroll_and_do_not_overlap(qtbot, pane):
+def test_in_a_low_window_the_facts_scroll_and_are_not_squeezed(qtbot, pane):
     pane.set_source(r"a|\{")
     pane.resize(500, 380)
     pane.show_why(WHY)
     qtbot.turns()
     button = next(b for b in pane.why.findChildren(QToolButton) if b.text() == r"\{")
     assert button.height() >= button.sizeHint().height()
-    said = next(label for label in pane.why.findChildren(QLabel) if prose(WHY.prose) == label.text())
-    assert said.height() >= said.heightForWidth(said.width())
-    assert said.mapTo(pane.why, said.rect().topLeft()).y() >= button.mapTo(pane.why, button.rect().bottomLeft()).y()
 
 
 def test_in_a_high_window_nothing_is_hidden(qtbot, pane):
+    pane.set_source(r"a|\{")
     pane.resize(700, 1200)
     pane.show_why(WHY)
     qtbot.turns()
-    said = next(label for label in pane.why.findChildren(QLabel) if prose(WHY.prose) == label.text())
-    assert said.visibleRegion().boundingRect() == said.rect()
+    for button in pane.why.findChildren(QToolButton):
+        assert button.visibleRegion().boundingRect() == button.rect()
+
+
+def test_what_is_expected_is_said_once(qtbot, pane):
+    pane.show_why(WHY)
+    qtbot.turns()
+    texts = [label.text() for label in pane.why.findChildren(QLabel) if label.isVisible()]
+    expected = prose(byte_prose(WHY.explanation.expected), theme.Role.ALLOWED)
+    assert sum(expected in text for text in texts) == 1
+    assert all(prose(WHY.prose) != text for text in texts)
+
+
+def test_beside_a_long_answer_there_is_room_for_ten_candidates(qtbot, pane):
+    pane.resize(640, 592)  # in a window of 1280x720
+    rules = "".join(f'r{index} ::= "x" "{letter}"\n' for index, letter in enumerate("abcdefgh"))
+    grammar = compile_grammar("gbnf", f"root ::= {' | '.join(f'r{index}' for index in range(8))}\n{rules}")
+    explanation = Matcher(grammar, Vocabulary([b"xy"], [])).explain(0)
+    candidates = tuple(candidate(100 + index, b"t%d" % index, 0.01, rank=index + 1) for index in range(20))
+    pane.show_view(view(trace(()), replace(position(), candidates=candidates)))
+    pane.show_why(WhyAnswer(0, explanation, "Why."))
+    qtbot.turns()
+    table = pane.candidates.table
+    seen = table.viewport().height() + pane.candidates.ends.height() * pane.candidates.ends.isVisible()
+    assert seen >= 10 * table.verticalHeader().defaultSectionSize()
