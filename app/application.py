@@ -107,6 +107,8 @@ def _window(app: QApplication, options: argparse.Namespace, stack: ExitStack) ->
     if options.screenshot is not None:  # a picture shows a first start, whatever the user's settings are
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="turnstile-")))
     settings = Settings(scratch / "preferences.json" if scratch else None)
+    if scratch:
+        settings.change(welcomed=True)
     chosen = options.theme or settings.preferences.theme
     theme.prepare(app, chosen)
     app.styleHints().colorSchemeChanged.connect(lambda _scheme: theme.apply(app, settings.preferences.theme))

@@ -74,7 +74,7 @@ class Sharing(QObject):
                 key = "bundled_without" if left_out else "bundled"
                 fields = {"left_out": left_out} if left_out else {}
                 text = ui_text(f"window.command.{key}", name=name, count=answer.steps, **fields)
-                notification = Notification("window", text, severity="hint")
+                notification = Notification("window", text, severity="hint", is_passing=True)
         elif answer.error:
             notification = Notification(
                 "window", answer.error, button=ui_text("window.command.share_as"), action=self.share_chosen
@@ -87,6 +87,7 @@ class Sharing(QObject):
                 button=ui_text("common.button.open"),
                 action=lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))),
                 severity="hint",
+                is_passing=True,
             )
         self._session.notification_raised.emit(notification)
 

@@ -108,7 +108,8 @@ class Notification:
         action: the callback of the button.
         severity: the style of the banner.
         other_button, other_action: a second button beside the first.
-        command: the command that the first button, then a prominent one, runs; empty for none.
+        is_passing: whether it only reports what was done, and leaves by itself after a while.
+        is_of_document: whether it leaves with the document that is open.
     """
 
     target: BannerTarget
@@ -119,7 +120,8 @@ class Notification:
     severity: Literal["error", "warning", "hint"] = "error"
     other_button: str = ""
     other_action: Callable[[], object] | None = None
-    command: str = ""
+    is_passing: bool = False
+    is_of_document: bool = False
 
 
 def post_mortem(process: str, cause: str, lost: Sequence[object]) -> str:
@@ -391,7 +393,7 @@ class Session(QObject):
 
     def _on_tokenizer_differs(self, name: str) -> None:
         text = ui_text("session.notification.tokenizer_differs", name=name)
-        self.notification_raised.emit(Notification("window", text, severity="warning"))
+        self.notification_raised.emit(Notification("window", text, severity="warning", is_of_document=True))
 
     def _on_autosave_failed(self, reason: str) -> None:
         text = ui_text("session.notification.autosave_failed", reason=reason)
@@ -408,7 +410,7 @@ class Session(QObject):
         if exit_code == KILLED_AFTER_GRACE:  # what was cancelled, such as a model that loads, is all that ended
             text = ui_text("session.notification.process_replaced", process=name, cause=cause)
             self._revive(group)
-            self.notification_raised.emit(Notification("window", text, details, severity="hint"))
+            self.notification_raised.emit(Notification("window", text, details, severity="hint", is_passing=True))
         elif restarted:
             text = ui_text("session.notification.process_restarted", process=name, cause=cause)
             self._revive(group)

@@ -4,7 +4,7 @@ Panes set no style sheets of their own; they set a dynamic property that is styl
 them:
 
 * `QLabel[role="title" | "heading" | "muted" | "empty"]`; an empty one may be `framed`
-* `QPushButton[role="primary" | "link" | "flat" | "badge"]`
+* `QPushButton[role="primary" | "link" | "flat" | "badge" | "choice"]`
 * `QFrame[role="panel" | "bar" | "card" | "well" | "tour" | "banner"]`; a banner also has `severity="error" | "warning"
   | "hint" | "allowed"`
 * `QListView[role="popup"]` and `QDialog[role="popup"]`, which have no window frame of the desktop
@@ -75,6 +75,9 @@ QPushButton[role="flat"]:focus, QPushButton[role="link"]:focus { border-color: {
 QPushButton[role="badge"] { background: {panel}; border-radius: 5px; padding: 2px 6px; }
 QPushButton[role="badge"]:hover { background: {hover}; }
 QPushButton[role="badge"]:focus { border-color: {accent}; }
+QPushButton[role="choice"] { text-align: left; background: {panel}; font-weight: 600; padding: 7px 12px; }
+QPushButton[role="choice"]:hover { background: {hover}; }
+QPushButton[role="choice"]:focus { border-color: {accent}; }
 
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QDialog[role="popup"] { border: 1px solid {border}; }

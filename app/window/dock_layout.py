@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from app.catalogue import ui_text
 from app.commands import command
@@ -118,6 +118,8 @@ class DockLayout(QWidget):
             page_of = tabs.parentWidget() if tabs is not None else None
             if isinstance(page_of, QTabWidget):
                 page_of.setCurrentWidget(inner)
+            elif isinstance(tabs, QStackedWidget):
+                tabs.setCurrentWidget(inner)
             inner = tabs
         target = pane
         if not delegates_focus(pane):

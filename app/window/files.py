@@ -285,16 +285,18 @@ class Files(QObject):
         self._document = session.document
         self._settings = settings
         self._window = window
+        self._failure: Notification | None = None  # about the file that could not be opened last
         self.recovery = Recovery(session, self)
 
-    def begin(self, path: Path | None) -> None:
-        """Show the first document.
+    def begin(self, path: Path | None) -> bool:
+        """Show the first document; return whether it is the first example.
 
         It is the requested file, the recovered work of a crash, the last open document, or the first example. If a
         crash left other work than the requested file, that work is offered beside it.
         """
         damaged = [self._settings.damaged] if self._settings.damaged else []
-        if not self.recovery.begin(path) and not (self._resume(damaged) if path is None else self.open(path)):
+        is_new = not self.recovery.begin(path) and not (self._resume(damaged) if path is None else self.open(path))
+        if is_new:
             self._show_first_example()
         if count := self._document.autosave.damaged:
             damaged.append(ui_text("window.files.damaged_autosaves", count=count))
@@ -302,6 +304,7 @@ class Files(QObject):
             self._session.notification_raised.emit(
                 Notification("window", ui_text("window.files.damaged", names=", ".join(damaged)), severity="warning")
             )
+        return is_new
 
     @command("file.new", "Ctrl+N", place=(1, 1), icon="ph.file-plus")
     def new(self) -> None:
@@ -348,13 +351,17 @@ class Files(QObject):
                 if intake is None:
                     self.long_opened.emit(text)
         except DocumentError as error:
-            self._session.notification_raised.emit(Notification("window", str(error)))
+            self._failure = Notification("window", str(error))
+            self._session.notification_raised.emit(self._failure)
             if not exists(path):
                 self._settings.forget_file(path)
             return False
+        if self._failure is not None:  # this file opened
+            self._session.notification_withdrawn.emit(self._failure)
         if removed:
             text = ui_text("window.files.secrets", name=path.name, count=removed)
-            self._session.notification_raised.emit(Notification("window", text, severity="warning"))
+            notification = Notification("window", text, severity="warning", is_of_document=True)
+            self._session.notification_raised.emit(notification)
         self._settings.remember_file(path)
         return True
 
@@ -376,7 +383,7 @@ class Files(QObject):
         constraint = request.constraints[0]
         wrapper = request.wrapper(constraint)
         text = ui_text("window.files.taken_out", wrapper=wrapper, count=len(request.constraints))
-        self._session.notification_raised.emit(Notification("window", text, severity="hint"))
+        self._session.notification_raised.emit(Notification("window", text, severity="hint", is_passing=True))
         return _with_request(document, request, constraint)
 
     def model_for_failure(self) -> str:
@@ -450,8 +457,9 @@ class Files(QObject):
         if path is not None and not exists(path):
             text = ui_text("window.files.moved", name=path.name)
             if found.document is not None:
-                self._session.notification_raised.emit(Notification("window", text, severity="warning"))
                 self._document.replace(found.document, modified=True)
+                notification = Notification("window", text, severity="warning", is_of_document=True)
+                self._session.notification_raised.emit(notification)
             return found.document is not None
         if path is not None and (found.document is None or path.stat().st_mtime > found.saved_at):
             return self.open(path)
@@ -524,11 +532,12 @@ class Files(QObject):
         """List the recent documents."""
         menu.clear()
         for name in self._settings.preferences.recent:
-            menu.addAction(Path(name).stem, partial(self._reopen, Path(name))).setToolTip(plain_text(name))
+            menu.addAction(Path(name).stem, partial(self.reopen, Path(name))).setToolTip(plain_text(name))
         if menu.isEmpty():
             menu.addAction(ui_text("window.main.no_recent")).setEnabled(False)
 
-    def _reopen(self, path: Path) -> None:
+    def reopen(self, path: Path) -> None:
+        """Open a recent document, unless the user would lose work."""
         if self.may_leave():
             self.open(path)
 

@@ -42,6 +42,8 @@ from app.window.status import StatusLine
 from app.window.target_menu import TargetMenu
 from app.window.toolbar import Toolbar
 from app.window.tour import Tour
+from app.window.welcome import Welcome
+from app.workers.requests.decode import DecodeView
 from engine.source.registry import extension_objects
 
 if TYPE_CHECKING:
@@ -96,7 +98,8 @@ class MainWindow(QMainWindow):
         )
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
-        self.dock_layout = DockLayout(self.panes.editor, self.panes.automaton, self.panes.generation)
+        self.welcome = Welcome(self.panes.generation, self.commands, session.document, settings)
+        self.dock_layout = DockLayout(self.panes.editor, self.panes.automaton, self.welcome)
         self.problem_folding = ProblemFolding(self.dock_layout, self.panes.problems, settings)
         self.panes.of(GenerationPresenter).runs.until_button = self.toolbar.until_button
         for spec in specs:
@@ -123,23 +126,9 @@ class MainWindow(QMainWindow):
     def begin(self, path: Path | None = None) -> None:
         """Show the first document and start the workers."""
         self.session.start()
-        self.files.begin(path)
+        if self.files.begin(path) and not self.settings.preferences.welcomed:
+            self.welcome.greet()
         self.panes.editor.edit.setFocus()
-        if not self.settings.preferences.welcomed and not self.session.document.is_modified:  # it was recovered
-            line = Notification(
-                "window",
-                ui_text("window.main.welcome"),
-                severity="hint",
-                button=ui_text("dialogs.intake.title"),
-                action=self._paste_failure,
-                other_button=ui_text("commands.help.tour.title"),
-                other_action=self._begin_tour,
-                command="file.intake",
-            )
-            banner = self.banners.show_notification(line)
-            banner.close_button.clicked.connect(lambda: self.settings.change(welcomed=True))
-            for command_id in ("run.step", "run.run"):  # the banner asks for a step
-                self.commands[command_id].triggered.connect(lambda: self._end_welcome(line))
         self._focuses_step = not self.session.document.is_modified  # a user with recovered work continues with it
 
     def close_without_asking(self) -> None:
@@ -244,6 +233,7 @@ class MainWindow(QMainWindow):
         self.commands.add(self.schema_fuzz, document.changed, document.replaced)
         self.commands.add(FocusCommands(self.panes, self))
         self.commands.add(self.dock_layout, self.dock_layout.bottom_toggled)
+        self.commands.add(self.welcome)
         self.commands.add(self, theme.themes.changed)
 
     def _connect_signals(self) -> None:
@@ -251,6 +241,7 @@ class MainWindow(QMainWindow):
         for changed in (document.title_changed, document.replaced):
             changed.connect(self._show_title)
         document.replaced.connect(self._focus_text)
+        document.replaced.connect(self.banners.end_document)
         self.panes.editor.switched.connect(lambda _text, _reading: self._focus_text())
         for changed in (session.view_changed, session.compiling.stale_changed, session.decoding.view_changed):
             changed.connect(self._show_status)
@@ -267,6 +258,7 @@ class MainWindow(QMainWindow):
         self.failure_intake.table_wanted.connect(self.log_replay.open_text)
         self.output_check.smallest_wanted.connect(self.reductions.open)
         self.notation_menu.intake_wanted.connect(self.failure_intake.open_text)
+        self.welcome.page.recent_chosen.connect(self.files.reopen)
         self.files.long_opened.connect(self.notation_menu.read_long)
         self.settings.on_failure = self._on_settings_failed
         self.panes.editor.text_edited.connect(self._end_greeting)
@@ -293,6 +285,10 @@ class MainWindow(QMainWindow):
         else:
             self.banners.show_notification(notification)
 
+    def _report(self, text: str) -> None:
+        """Show a sentence that leaves by itself."""
+        self.banners.show_notification(Notification("window", text, severity="hint", is_passing=True))
+
     def _on_settings_failed(self, reason: str) -> None:
         text = ui_text("window.main.settings_lost", reason=reason)
         self.banners.show_notification(Notification("window", text, severity="warning"))
@@ -306,7 +302,8 @@ class MainWindow(QMainWindow):
     def _show_status(self) -> None:
         compiling = self.session.compiling
         self.status_line.show_automaton(compiling.last_good, compiling.stale_reason)
-        self.status_line.show_view(self.session.decoding.view, compiling.last_good, self._live)
+        view = DecodeView() if self.welcome.is_empty else self.session.decoding.view  # whose text matches already
+        self.status_line.show_view(view, compiling.last_good, self._live)
 
     def _on_live(self, states: frozenset[int], _spans: object) -> None:
         self._live = states
@@ -315,12 +312,6 @@ class MainWindow(QMainWindow):
     def _on_running(self, is_running: bool) -> None:
         self.toolbar.show_running(is_running)
         self._on_step_allowed(self.session.step_refusal)
-
-    def _end_welcome(self, line: Notification) -> None:
-        """Close the banner of the first run once the user has stepped."""
-        self.banners.withdraw(line)
-        if not self.settings.preferences.welcomed:
-            self.settings.change(welcomed=True)
 
     def _focus_text(self) -> None:
         """Give the keyboard focus to a text that a command has replaced, or that has another notation now."""
@@ -370,16 +361,6 @@ class MainWindow(QMainWindow):
         palette.finished.connect(palette.deleteLater)
         palette.open()
 
-    def _paste_failure(self) -> None:
-        """Open the intake from the banner of the first run, which is not shown again."""
-        self.settings.change(welcomed=True)
-        self.failure_intake.open()
-
-    def _begin_tour(self) -> None:
-        """Start the tour, and do not offer it again."""
-        self.settings.change(welcomed=True)
-        self.tour.start()
-
     @command("view.light", "Ctrl+L, L", place=(5, 1), arguments=("light",), checked=_has_theme)
     @command("view.dark", "Ctrl+L, D", place=(5, 2), arguments=("dark",), checked=_has_theme)
     @command("view.system", "Ctrl+L, S", place=(5, 3), arguments=("system",), checked=_has_theme)
@@ -389,7 +370,7 @@ class MainWindow(QMainWindow):
         if isinstance(app, QApplication):
             theme.apply(app, name)
 
-    @command("help.failures", "Ctrl+Shift+F3", place=(1, 2), icon="ph.first-aid-kit")
+    @command("help.failures", "Ctrl+Shift+F3", place=(1, 3), icon="ph.first-aid-kit")
     def _show_failures(self) -> None:
         from app.dialogs.failures_dialog import FailuresDialog  # start-up time: the dialog is built when first shown
 
@@ -404,7 +385,7 @@ class MainWindow(QMainWindow):
             self.session.document.replace(sample.document(self.files.model_for_failure()))
             self.output_check.check_case(sample.case())
 
-    @command("help.keys", "Ctrl+/", place=(1, 3), icon="ph.keyboard")
+    @command("help.keys", "Ctrl+/", place=(1, 4), icon="ph.keyboard")
     def _show_keys(self) -> None:
         from app.dialogs.keys_dialog import KeysDialog  # start-up time: the dialog is built when first shown
 
@@ -412,23 +393,20 @@ class MainWindow(QMainWindow):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    @command("help.details", "Ctrl+Shift+F1", place=(1, 4), icon="ph.clipboard-text")
+    @command("help.details", "Ctrl+Shift+F1", place=(1, 5), icon="ph.clipboard-text")
     def _copy_details(self) -> None:
         QGuiApplication.clipboard().setText(diagnostic_log.details())
-        text = ui_text("window.main.details_copied")
-        self.banners.show_notification(Notification("window", text, severity="hint"))
+        self._report(ui_text("window.main.details_copied"))
 
-    @command("help.log", "Ctrl+Shift+F2", place=(1, 5), icon="ph.folder-open")
+    @command("help.log", "Ctrl+Shift+F2", place=(1, 6), icon="ph.folder-open")
     def _show_log_folder(self) -> None:
         folder = diagnostic_log.folder()
         if folder is None:
-            self.banners.show_notification(Notification("window", ui_text("window.main.no_log"), severity="hint"))
+            self._report(ui_text("window.main.no_log"))
         elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            self.banners.show_notification(
-                Notification("window", ui_text("window.main.no_folder", folder=folder), severity="hint")
-            )
+            self._report(ui_text("window.main.no_folder", folder=folder))
 
-    @command("help.about", "Ctrl+F1", place=(1, 6), icon="ph.info")
+    @command("help.about", "Ctrl+F1", place=(1, 7), icon="ph.info")
     def _show_about(self) -> None:
         from importlib.metadata import PackageNotFoundError, version
 

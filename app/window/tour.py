@@ -232,7 +232,7 @@ class Tour(QObject):
         """Return the stops of the current tour."""
         return self._stops
 
-    @command("help.tour", "Shift+F1", place=(1, 1), icon="ph.compass")
+    @command("help.tour", "Shift+F1", place=(1, 2), icon="ph.compass")
     def start(self) -> None:
         """Start, or restart, at the first stop."""
         self.end()

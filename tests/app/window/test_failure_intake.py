@@ -206,18 +206,3 @@ def test_an_object_without_keywords_is_never_taken_as_a_schema_silently(desk):
     desk.qtbot.mouseClick(strip_buttons(desk)["json_schema"], Qt.MouseButton.LeftButton)
     assert not desk.panes.editor.notation_hint.isVisible()
     assert desk.document.content.grammar.text == '{"foo": 1}'
-
-
-# --- the welcome
-
-
-def test_the_welcome_begins_with_the_intake(desk):
-    desk.window.begin()
-    (banner,) = desk.window.banners.banners
-    assert banner.notification.command == "file.intake"
-    banner.button.setFocus()
-    desk.wait(banner.button.hasFocus)
-    desk.qtbot.keyClick(banner.button, Qt.Key.Key_Space)
-    dialog = desk.window.findChild(IntakeDialog)
-    assert dialog.isVisible()
-    assert desk.settings.preferences.welcomed

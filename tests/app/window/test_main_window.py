@@ -247,26 +247,17 @@ def test_a_prompt_that_the_model_cannot_spell_stops_the_steps_and_says_why(desk)
     assert desk.document.content.prompt == "é"
 
 
-def test_the_first_run_takes_three_steps_and_greets(desk):
+def test_the_first_run_takes_three_steps_and_greets_until_the_user_steps(desk):
     desk.window.begin()
     desk.wait(lambda: len(desk.session.decoding.view.trace.path) == 3)
     assert desk.document.content.grammar.text == r"[A-Z]+: [a-z]+\n"
     assert desk.window.focusWidget() is desk.window.toolbar.step_button
-    (banner,) = desk.window.banners.banners
-    assert banner.notification.text == ui_text("window.main.welcome")
-    desk.qtbot.mouseClick(banner.close_button, Qt.MouseButton.LeftButton)
+    assert desk.window.welcome.is_shown
     assert desk.window.banners.banners == []
-    assert desk.settings.preferences.welcomed
-
-
-def test_the_line_of_the_first_run_goes_with_the_first_step_of_the_user(desk):
-    desk.window.begin()
-    desk.wait(lambda: len(desk.session.decoding.view.trace.path) == 3)
     desk.wait(lambda: not desk.session.step_refusal)
-    assert len(desk.window.banners.banners) == 1
     desk.qtbot.mouseClick(desk.window.toolbar.step_button, Qt.MouseButton.LeftButton)
     desk.wait(lambda: len(desk.session.decoding.view.trace.path) == 4)
-    assert desk.window.banners.banners == []
+    assert desk.panes.generation.isVisible()
     assert desk.settings.preferences.welcomed
 
 

@@ -50,6 +50,50 @@ def test_there_is_no_wall_of_banners(stack):
     assert texts[-1] == "Trouble 0"
 
 
+def test_one_banner_is_shown_the_most_severe_and_the_others_are_counted(stack, qtbot):
+    first, error, last = (
+        stack.show_notification(Notification("window", text, severity=severity))
+        for text, severity in (("First", "hint"), ("Error", "error"), ("Last", "hint"))
+    )
+    assert [banner.isVisible() for banner in (first, error, last)] == [False, True, False]
+    assert stack.shown is error
+    qtbot.mouseClick(error.more_button, Qt.MouseButton.LeftButton)
+    assert stack.shown is first
+    assert first.isVisible()
+    first.close_button.click()
+    assert stack.shown is error
+    error.close_button.click()
+    assert stack.shown is last
+    assert not last.more_button.isVisible()
+
+
+def test_a_report_leaves_by_itself_and_what_asks_for_something_stays(stack):
+    report = stack.show_notification(Notification("window", "Saved", severity="hint", is_passing=True))
+    question = stack.show_notification(Notification("window", "Recovered", severity="hint"))
+    assert report.passing.isActive()
+    assert not question.passing.isActive()
+    report.passing.timeout.emit()
+    assert stack.banners == [question]
+
+
+def test_a_report_stays_while_it_is_read(stack, qtbot):
+    report = stack.show_notification(Notification("window", "Saved", severity="hint", is_passing=True))
+    stack.activateWindow()
+    report.close_button.setFocus()
+    qtbot.waitUntil(report.close_button.hasFocus)
+    report.passing.timeout.emit()
+    assert stack.banners == [report]
+    assert report.passing.isActive()
+
+
+def test_what_is_about_a_document_leaves_with_it(stack):
+    about = stack.show_notification(Notification("window", "Secrets", is_of_document=True))
+    other = stack.show_notification(Notification("window", "Disk full"))
+    assert about in stack.banners
+    stack.end_document()
+    assert stack.banners == [other]
+
+
 def test_uncaught_exceptions_become_alarms(qtbot):
     alarms = []
     before = sys.excepthook

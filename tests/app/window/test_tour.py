@@ -93,14 +93,13 @@ def test_it_is_told_to_a_screen_reader(desk, tour):
     assert told.startswith("Tour, 1 of 5. " + ui_text("window.tour.editor.title") + ".")
 
 
-def test_it_is_offered_once(desk):
+def test_it_is_offered_by_the_welcome_page_and_shows_the_panes(desk):
     desk.window.begin()
-    (banner,) = desk.window.banners.banners
-    assert banner.notification.other_button == ui_text("commands.help.tour.title")
-    banner.other_button.click()
+    desk.window.welcome.page.choices["help.tour"].click()
     assert desk.window.tour.at == 0
+    desk.window.tour.go_to(3)
+    assert desk.panes.generation.isVisible()
     assert desk.settings.preferences.welcomed
-    assert desk.window.banners.banners == []
 
 
 def test_starting_anew_begins_at_the_first_stop(desk, tour):
