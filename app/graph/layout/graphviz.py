@@ -3,14 +3,17 @@
 Gansner, Koutsofios, North and Vo, "A technique for drawing directed graphs" (1993): ranks by network simplex, crossings
 by weighted medians, edges as splines around the nodes. It runs in this process through pygraphviz, whose wheel contains
 Graphviz, so nothing has to be installed. Labels are empty tables of a given size: the scene measures its own fonts.
+Cycles are opened by `ranks`, as for the other layouts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pygraphviz
 
+from app.graph.layout.ranks import acyclic_edges
 from app.graph.layout.types import EdgeKey, LayoutRequest, Placement, Point
 
 _POINTS_PER_INCH = 72.0
@@ -19,13 +22,14 @@ _ENTRY = "entry"
 
 def place_by_dot(request: LayoutRequest, spread: float = 1.0) -> Placement:
     """Lay a graph out with `dot`, from left to right; `spread` widens the gaps."""
-    graph = _graph_of(request, spread)
+    forward = acyclic_edges(request)
+    graph = _graph_of(request, forward, spread)
     graph.layout(prog="dot")
     positions = {node: _point(graph.get_node(node).attr["pos"]) for node, _, _ in request.nodes}
     curves: dict[EdgeKey, tuple[Point, ...]] = {}
     labels: dict[EdgeKey, Point] = {}
     for source, target, _, _ in request.edges:
-        drawn = graph.get_edge(source, target)
+        drawn = graph.get_edge(*forward.get((source, target), (source, target)), _key(source, target))
         curves[source, target] = _curve(drawn.attr["pos"])
         if drawn.attr["lp"]:
             labels[source, target] = _point(drawn.attr["lp"])
@@ -53,8 +57,8 @@ def _lift_loop_labels(labels: dict[EdgeKey, Point], request: LayoutRequest) -> d
     return found
 
 
-def _graph_of(request: LayoutRequest, spread: float) -> Any:
-    graph = pygraphviz.AGraph(directed=True, strict=True)
+def _graph_of(request: LayoutRequest, forward: Mapping[EdgeKey, EdgeKey], spread: float) -> Any:
+    graph = pygraphviz.AGraph(directed=True, strict=False)
     has_labels = any(width > 0 < height for _, _, width, height in request.edges)
     # Labels separate ranks by themselves; without any, an arrow would consist of its head only.
     ranks, nodes = spread * (0.28 if has_labels else 0.55), spread * 0.32
@@ -75,8 +79,15 @@ def _graph_of(request: LayoutRequest, spread: float) -> Any:
     graph.add_edge(_ENTRY, request.start, style="invis", weight="8")
     for source, target, width, height in request.edges:
         label = _empty_table(width, height) if width > 0 and height > 0 else ""
-        graph.add_edge(source, target, label=label)
+        tail, head = forward.get((source, target), (source, target))
+        direction = "forward" if tail == source else "back"
+        graph.add_edge(tail, head, _key(source, target), label=label, dir=direction)
     return graph
+
+
+def _key(source: int, target: int) -> str:
+    """Return the key of an edge: two that are opposite may be drawn in the same direction."""
+    return f"{source} {target}"
 
 
 def _empty_table(width: float, height: float) -> str:
@@ -90,14 +101,16 @@ def _point(text: str) -> Point:
 
 
 def _curve(text: str) -> tuple[Point, ...]:
-    """Parse a `splineType`: an optional arrow tip (`e,x,y`), then the control points."""
+    """Parse a `splineType`: an arrow tip at the end or the start (`e,x,y`, `s,x,y`), then the control points."""
     tip: Point | None = None
     points: list[Point] = []
     for part in text.replace("\\\n", "").split():
-        if part.startswith("e,"):
+        if part.startswith(("e,", "s,")):
             tip = _point(part[2:])
         else:
             points.append(_point(part))
+    if "s," in text:
+        points.reverse()
     if tip is not None:
         (x, y), (tip_x, tip_y) = points[-1], tip
         points += [(x + (tip_x - x) / 3, y + (tip_y - y) / 3), (x + (tip_x - x) * 2 / 3, y + (tip_y - y) * 2 / 3), tip]

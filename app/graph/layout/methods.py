@@ -2,8 +2,8 @@
 
 There are three methods. Graphviz `dot` draws best and is slow beyond a few dozen nodes; `fast-sugiyama` (the same idea
 after Sugiyama, Tagawa and Toda 1981, in Rust, without splines) is used for hundreds; a plain layered layout by distance
-from the start handles larger graphs in linear time, and smaller ones that the others draw much longer, such as complete
-automata. Each is a pure function of the request, so that the same automaton is always drawn the same way. This module
+from the start handles larger graphs in linear time, and those of more than 60 nodes that the others draw much longer.
+Each is a pure function of the request, so that the same automaton is always drawn the same way. This module
 loads the libraries and is imported by the layout process only: in a thread, Graphviz holds the interpreter lock for
 seconds. Rejected: force-directed layouts. They have no direction, and an automaton is read from its start.
 
@@ -19,13 +19,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from math import sqrt
 from typing import TypeAlias
 
 from app.graph.layout.graphviz import place_by_dot
 from app.graph.layout.labelling import place_labels
 from app.graph.layout.layered import place_by_layers
-from app.graph.layout.sugiyama import place_by_sugiyama, rank_spans
+from app.graph.layout.ranks import rank_spans
+from app.graph.layout.sugiyama import place_by_sugiyama
 from app.graph.layout.types import METHODS, EdgeKey, LayoutAnswer, LayoutGroup, LayoutRequest, Placement, Point, Rect
 
 _PADDING = 18.0
@@ -35,12 +37,12 @@ _GAP = 22.0
 _PROPORTION = 0.9  # width to height, of the pane between the other two
 
 # Neither library can be interrupted, so what a method is given takes it a second at most, by `rank_spans`: `dot` takes
-# 0.07 s for 300 spans, the most that it gets unasked, 0.6 s for 1,000 and 1.4 s for 1,300; fast-sugiyama takes 0.3 s
+# 0.05 s for 200 spans, the most that it gets unasked, 0.6 s for 1,000 and 1.4 s for 1,300; fast-sugiyama takes 0.3 s
 # for 8,000 and 1.1 s for 15,000.
-_DOT_NODES = 40
+_DOT_NODES = 60
 _DOT_EDGES = 160
 DOT_IF_ASKED = 200  # nodes
-_DOT_SPANS, _DOT_SPANS_IF_ASKED = 300, 1_000
+_DOT_SPANS, _DOT_SPANS_IF_ASKED = 200, 1_000
 _DOT_WORK = 4_000  # nodes, edges and spans of all groups together: 1 s
 _SUGIYAMA_NODES = 500
 _SUGIYAMA_EDGES = 3_000
@@ -99,37 +101,54 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
 def _best(request: LayoutRequest, method: str) -> tuple[str, Placement]:
     """Return a method and its placement.
 
-    If the user chose none, a method gives way to a simpler one whose drawing is much smaller. Tall columns are folded.
+    If the user chose none, `dot` gives way where too many labels have no room, and in a graph that is not small, a
+    method gives way to a simpler one whose drawing is much smaller; in small ones, edges lead forward in ranks. Tall
+    columns are folded.
     """
-    names = (method,) if request.method else METHODS[METHODS.index(method) :]
-    found: dict[str, tuple[_Place, Placement]] = {}
-    for name in names:
-        found[name] = _first(request, name)
-        if _window(request, found[names[0]][1]) <= _SMALL_WINDOW:
+    if request.method:
+        return method, _laid_out(request, *_first(request, method)[:2])
+    if len(request.nodes) <= _SMALL:
+        if method == "dot":
+            widenings = _DOT_SPANS // max(1, rank_spans(request)) - 1
+            place, placed, _ = _first(request, method)
+            found = _laid_out(request, place, placed, _SPREADS[:widenings])
+            if not _hides_many(request, found):
+                return method, found
+            method = "sugiyama"
+        return method, _laid_out(request, *_first(request, method)[:2])
+    found_by = {}
+    for name in METHODS[METHODS.index(method) :]:
+        found_by[name] = _first(request, name)
+        if found_by[method][2] <= _SMALL_WINDOW:
             break
-    smallest = min(_window(request, placed) for _, placed in found.values())
-    used = next(name for name, (_, placed) in found.items() if _window(request, placed) <= _MUCH_LARGER * smallest)
-    return used, _laid_out(request, *found[used])
+    smallest = min(size for _, _, size in found_by.values())
+    used = next(name for name, (_, _, size) in found_by.items() if size <= _MUCH_LARGER * smallest)
+    return used, _laid_out(request, *found_by[used][:2])
 
 
-def _first(request: LayoutRequest, method: str) -> tuple[_Place, Placement]:
-    """Return how a method places a graph, and its placement without wider gaps; layers are folded if they are tall."""
+def _first(request: LayoutRequest, method: str) -> tuple[_Place, Placement, float]:
+    """Return how a method places a graph, and its placement without wider gaps; layers are folded if they are tall.
+
+    Returns:
+        how it places, the placement, and the height of the window that it needs.
+    """
     place = _METHODS[method]
     placed = _placed(request, place, 1.0)
-    size = _window(request, placed)
-    is_small = len(request.nodes) <= _SMALL or size <= _SMALL_WINDOW
-    if method != "layered" or is_small or (most := _full_column(request, placed)) is None:
-        return place, placed
-    best = place, placed
+    bounds = _bounds(request, placed)
+    best = place, placed, _window(bounds)
+    is_small = len(request.nodes) <= _SMALL or best[2] <= _SMALL_WINDOW
+    if method != "layered" or is_small or (most := _full_column(request, placed, bounds)) is None:
+        return best
     for estimate in (most, most // 2)[: 2 if len(request.edges) <= _WIDENED else 1]:
         folding = partial(place_by_layers, most=estimate)
         folded = _placed(request, folding, 1.0)
-        if _window(request, folded) * _SMALLER <= size:
-            best, size = (folding, folded), _window(request, folded)
+        size = _window(_bounds(request, folded))
+        if size * _SMALLER <= best[2]:
+            best = folding, folded, size
     return best
 
 
-def _full_column(request: LayoutRequest, placed: Placement) -> int | None:
+def _full_column(request: LayoutRequest, placed: Placement, bounds: Rect) -> int | None:
     """Return how many nodes a column may have so that the drawing needs the smallest window, by an estimate.
 
     With shorter columns there are more of them. Their height falls more slowly than their number of nodes, since long
@@ -139,7 +158,7 @@ def _full_column(request: LayoutRequest, placed: Placement) -> int | None:
         the number of nodes; None if there is no column with more.
     """
     columns = [*Counter(point[1 if request.downwards else 0] for point in placed.positions.values()).values()]
-    _, _, width, height = _bounds(request, placed)
+    _, _, width, height = bounds
     along, across = (height, width / _PROPORTION) if request.downwards else (width / _PROPORTION, height)
     tallest = max(columns)
 
@@ -150,23 +169,29 @@ def _full_column(request: LayoutRequest, placed: Placement) -> int | None:
     return min(range(_LEAST_FOLDED, tallest), key=window, default=None)
 
 
-def _window(request: LayoutRequest, placed: Placement) -> float:
+def _window(bounds: Rect) -> float:
     """Return the height of the window that a drawing needs."""
-    _, _, width, height = _bounds(request, placed)
-    return max(width / _PROPORTION, height)
+    return max(bounds[2] / _PROPORTION, bounds[3])
 
 
-def _laid_out(request: LayoutRequest, place: _Place, placed: Placement) -> Placement:
+def _laid_out(
+    request: LayoutRequest, place: _Place, placed: Placement, spreads: Sequence[float] = _SPREADS
+) -> Placement:
     """Place the labels of a graph; if it is not large, the gaps are widened while too many labels have no room."""
     best = place_labels(request, placed)
-    labels = sum(width > 0 for _, _, width, _ in request.edges)
-    most_hidden = (_HIDDEN_OF_SMALL if len(request.nodes) <= _SMALL else _HIDDEN) * labels
-    for spread in _SPREADS if len(request.edges) <= _WIDENED else ():
-        if labels - len(best.label_positions) <= most_hidden:
+    for spread in spreads if len(request.edges) <= _WIDENED else ():
+        if not _hides_many(request, best):
             break
         wider = place_labels(request, _placed(request, place, spread))
         best = max(best, wider, key=lambda placement: len(placement.label_positions))
     return best
+
+
+def _hides_many(request: LayoutRequest, placed: Placement) -> bool:
+    """Return whether too many labels have no room."""
+    labels = sum(width > 0 for _, _, width, _ in request.edges)
+    share = _HIDDEN_OF_SMALL if len(request.nodes) <= _SMALL else _HIDDEN
+    return labels - len(placed.label_positions) > share * labels
 
 
 def _placed(request: LayoutRequest, place: _Place, spread: float) -> Placement:
@@ -183,7 +208,7 @@ def _placed(request: LayoutRequest, place: _Place, spread: float) -> Placement:
     )
     return Placement(
         {node: (y, x) for node, (x, y) in turned.positions.items()},
-        {key: tuple((y, x) for x, y in chain) for key, chain in turned.curves.items()},
+        {key: tuple((y, x) for x, y in curve) for key, curve in turned.curves.items()},
         {key: (y, x) for key, (x, y) in turned.label_positions.items()},
         certain=turned.certain,
     )
@@ -241,7 +266,7 @@ def place_in_boxes(request: LayoutRequest, graphs: Sequence[LayoutRequest], part
         dx = left + _PADDING + _ENTRY_SPACE - bounds[0]
         dy = top + _PADDING + group.height + _TITLE_SPACE - bounds[1]
         positions |= {node: (x + dx, y + dy) for node, (x, y) in part.positions.items()}
-        curves |= {key: tuple((x + dx, y + dy) for x, y in chain) for key, chain in part.curves.items()}
+        curves |= {key: tuple((x + dx, y + dy) for x, y in curve) for key, curve in part.curves.items()}
         labels |= {key: (x + dx, y + dy) for key, (x, y) in part.label_positions.items()}
         marks |= {key: (x + dx, y + dy) for key, (x, y) in part.marks.items()}
         boxes.append((left, top, size[0], tallest[top]))
@@ -262,18 +287,16 @@ def part_of(request: LayoutRequest, group: LayoutGroup) -> LayoutRequest:
 
 def _bounds(part: LayoutRequest, placed: Placement) -> Rect:
     """Return the bounding rectangle of nodes, labels and curves."""
-    sizes = {(node, node): (width, height) for node, width, height in part.nodes}
-    positions = {(node, node): point for node, point in placed.positions.items()}
-    rects = [(*positions[key], *size) for key, size in sizes.items()]
+    rects = [(*placed.positions[node], width, height) for node, width, height in part.nodes]
     for source, target, width, height in part.edges:
         if (source, target) in placed.label_positions:
             rects.append((*placed.label_positions[source, target], width, height))
-    points = [point for chain in placed.curves.values() for point in chain]
-    left = min(*(x - width / 2 for x, _, width, _ in rects), *(x for x, _ in points), float("inf"))
-    right = max(*(x + width / 2 for x, _, width, _ in rects), *(x for x, _ in points), float("-inf"))
-    top = min(*(y - height / 2 for _, y, _, height in rects), *(y for _, y in points), float("inf"))
-    bottom = max(*(y + height / 2 for _, y, _, height in rects), *(y for _, y in points), float("-inf"))
-    return left, top, right - left, bottom - top
+    points = [*chain.from_iterable(placed.curves.values())]
+    points += [(x - width / 2, y - height / 2) for x, y, width, height in rects]
+    points += [(x + width / 2, y + height / 2) for x, y, width, height in rects]
+    xs, ys = zip(*points, strict=True)
+    left, top = min(xs), min(ys)
+    return left, top, max(xs) - left, max(ys) - top
 
 
 def _rows(sizes: Sequence[tuple[float, float]]) -> list[Point]:
