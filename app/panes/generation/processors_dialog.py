@@ -372,10 +372,11 @@ class ProcessorsDialog(QDialog):
             self.problems_changed.emit()
 
     def _show_message(self, message: str) -> None:
-        """Show what is wrong with single stages, and the message that concerns no single one."""
+        """Show beside its fields what is wrong with a stage, and below the message that concerns no single one."""
         self._message = message
-        self.message.setText("\n".join(filter(None, (unmarked(message), *self.problem_lines()))))
-        self._error_frame.setVisible(bool(self.message.text()))
+        self.message.setText(unmarked(message))
+        self._error_frame.setVisible(bool(message))
+        self.fields.show_problems(dict(zip(self._problems, self.problem_lines(), strict=True)))
 
     def problem_lines(self) -> list[str]:
         """Return, for each invalid stage, the reason and what the stage does instead."""

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.catalogue import ui_text
+from app.catalogue import has_text, ui_text
 from app.display_text import percent
 from app.panes.generation.processors_format import (
     UnreadableError,
@@ -109,6 +109,7 @@ class Fields(QStackedWidget):
         super().__init__(parent)
         self._pages: dict[str, QWidget] = {}
         self._effects: dict[str, QLabel] = {}
+        self._errors: dict[str, QLabel] = {}
         self._widgets: dict[str, Any] = {}
         for stage in STAGES:
             self._add_page(stage)
@@ -147,6 +148,16 @@ class Fields(QStackedWidget):
             blocker = QSignalBlocker(widget)
             widget.clear()
             blocker.unblock()
+
+    def error_of(self, stage: str) -> QLabel:
+        """Return the label beside the fields of a stage that says why its input is not valid."""
+        return self._errors[stage]
+
+    def show_problems(self, problems: dict[str, str]) -> None:
+        """Show beside the fields of each stage why its input is not valid, and nothing beside the others."""
+        for stage, label in self._errors.items():
+            label.setText(problems.get(stage, ""))
+            label.setVisible(stage in problems)
 
     def show_effects(self, effects: tuple[StageEffect, ...], budget: BudgetState | None) -> None:
         """Show the effect of each stage at this step."""
@@ -209,8 +220,14 @@ class Fields(QStackedWidget):
         layout.setSpacing(theme.SPACE_S)
         title = Label(stage_title(stage.name))
         title.setProperty("role", "heading")
-        about = Label(_about(stage), wraps=True)
-        about.setProperty("role", "muted")
+        name = stage_key(stage.name)
+        about = Label(ui_text(f"generation.stage.{name}.about"), wraps=True)
+        error = Label(wraps=True)
+        error.setProperty("role", "banner")
+        error.setProperty("severity", "error")
+        error.setMargin(theme.SPACE_S)
+        error.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        error.hide()
         effect = Label(wraps=True)
         effect.setProperty("role", "muted")
         layout.addWidget(title)
@@ -222,21 +239,23 @@ class Fields(QStackedWidget):
             layout.addWidget(sampler, 0, Qt.AlignmentFlag.AlignLeft)
         else:
             layout.addWidget(self._content(stage))
+            layout.addWidget(error)
+        hint = ui_text("generation.fields.sampler_hint") if stage.is_sampler else ""
+        if has_text(f"generation.stage.{name}.syntax"):
+            hint = ui_text(f"generation.stage.{name}.syntax")
+        if hint:
+            syntax = Label(hint, wraps=True)
+            syntax.setProperty("role", "muted")
+            layout.addWidget(syntax)
         layout.addStretch(1)
         layout.addWidget(effect)
-        self._pages[stage.name], self._effects[stage.name] = page, effect
+        self._pages[stage.name], self._effects[stage.name], self._errors[stage.name] = page, effect, error
         self.addWidget(page)
 
 
 def field_title(field: Field) -> str:
     """Return the title of a field."""
     return ui_text(f"generation.field.{field.name}")
-
-
-def _about(stage: Stage) -> str:
-    if stage.is_sampler:
-        return ui_text("generation.fields.sampler_about")
-    return ui_text(f"generation.stage.{stage_key(stage.name)}.about")
 
 
 class SwitchField(QWidget):

@@ -158,13 +158,14 @@ def test_an_unreadable_stage_is_shown_at_once_and_not_sent(qtbot, processors, di
     choose(dialog, "bias")
     with qtbot.assertNotEmitted(processors.edited, wait=400):
         QTest.keyClicks(dialog.fields.widget_of("bias"), "the +2")
-    assert dialog.message.isVisible()
-    assert dialog.message.text().startswith(bias_error())
+    error = dialog.fields.error_of("bias")
+    assert error.isVisible()
+    assert error.text().startswith(bias_error())
     dialog.fields.widget_of("bias").clear()
-    assert ui_text("generation.stage.bias.fragment.missing") in dialog.message.text()
+    assert ui_text("generation.stage.bias.fragment.missing") in error.text()
     with qtbot.waitSignal(processors.edited):
         QTest.keyClicks(dialog.fields.widget_of("bias"), "the = +2")
-    assert not dialog.message.isVisible()
+    assert not error.isVisible()
 
 
 def test_a_grammar_that_comes_again_needs_a_trigger(processors, dialog):
@@ -173,7 +174,7 @@ def test_a_grammar_that_comes_again_needs_a_trigger(processors, dialog):
     QTest.keyClick(dialog.fields.widget_of("zones").then, Qt.Key.Key_End)
     assert dialog.fields.widget_of("zones").then.currentIndex() == 2
     dialog.fields.widget_of("zones").then.activated.emit(2)
-    assert dialog.message.text().startswith(f"{stage_title('grammar')}: ")
+    assert dialog.fields.error_of("grammar").text().startswith(f"{stage_title('grammar')}: ")
     assert list(dialog.problems) == ["grammar"]
 
 
@@ -240,7 +241,7 @@ def test_an_unreadable_stage_does_not_hold_up_the_others(qtbot, processors, dial
     assert edited.args == [PipelineSettings(budget=True)]
     assert list(dialog.problems) == ["static", "bias"]
     assert dialog.item_text("bias").startswith(f"✗ {stage_title('bias')}")
-    assert dialog.message.text().splitlines()[1].startswith(bias_error())
+    assert dialog.fields.error_of("bias").text().startswith(bias_error())
 
 
 def test_a_stage_that_cannot_be_read_any_more_stays_as_it_was(qtbot, processors, dialog):
@@ -248,7 +249,7 @@ def test_a_stage_that_cannot_be_read_any_more_stays_as_it_was(qtbot, processors,
     choose(dialog, "bias")
     dialog.fields.widget_of("bias").setPlainText("the = x")
     (reason,) = dialog.problems.values()
-    assert dialog.message.text() == problem("kept", "bias", reason)
+    assert dialog.fields.error_of("bias").text() == problem("kept", "bias", reason)
     with qtbot.waitSignal(processors.edited) as edited:
         switch(dialog, "budget")
     assert edited.args == [PipelineSettings(budget=True, bias=(("the", 2.0),))]
@@ -263,15 +264,15 @@ def test_a_stage_that_the_model_refuses_is_marked_and_the_others_are_in_force(qt
     stages = (RefusedStage("pattern", "UPER is no class"),)
     processors.show_refusal(PipelineRefused(asked, stages=stages, in_force=in_force))
     processors.show_view(replace(view(), pipeline=in_force))
-    assert dialog.message.text() == problem("off", "pattern", "UPER is no class")
+    assert dialog.fields.error_of("pattern").text() == problem("off", "pattern", "UPER is no class")
     assert dialog.fields.widget_of("pattern").text() == "UPER"
     assert dialog.item_text("pattern").startswith(f"✗ {stage_title('pattern')}")
     processors.show_view(replace(view(), pipeline=replace(in_force, suppress=("e",))))  # from elsewhere
-    assert dialog.message.text() == problem("off", "pattern", "UPER is no class")
+    assert dialog.fields.error_of("pattern").text() == problem("off", "pattern", "UPER is no class")
     assert dialog.fields.widget_of("suppress").toPlainText() == "e"
     switch(dialog, "pattern")
     assert not dialog.problems
-    assert not dialog.message.isVisible()
+    assert not dialog.fields.error_of("pattern").isVisible()
 
 
 def test_a_refused_stage_is_tried_again_with_another_model(qtbot, processors, dialog):
