@@ -17,7 +17,7 @@ from app.delays import delayed
 from app.document import file
 from app.document.autosave import Autosave, Leftover
 from app.document.gallery import examples
-from engine.decoding.debugging.breakpoints import Breakpoint
+from engine.decoding.debugging.breakpoints import Breakpoint, ConditionBreakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
 from engine.diagnosis.private_texts import without_secrets
@@ -88,7 +88,7 @@ class Document(QObject):
         target_changed(): only the engine changed that the grammar is written for.
         replaced(): another document was opened; panes read it again.
         title_changed(): its path, its title or its modified flag changed.
-        breakpoints_changed(): a breakpoint was set, removed, enabled or disabled.
+        breakpoints_changed(): a breakpoint was set, removed, enabled or disabled, also one on a condition.
         test_strings_changed(): they were removed or restored with the grammar that they belong to.
         state_notes_changed(): notes about states were changed.
         autosave_failed(reason): a crash would lose the changes from now on.
@@ -248,6 +248,13 @@ class Document(QObject):
         """Store a change of the breakpoints."""
         if breakpoints != self._content.breakpoints:
             self._change(breakpoints=breakpoints)
+            self._set_modified(modified=True)
+            self.breakpoints_changed.emit()
+
+    def set_conditions(self, conditions: tuple[ConditionBreakpoint, ...]) -> None:
+        """Store a change of the conditions that stop runs."""
+        if conditions != self._content.conditions:
+            self._change(conditions=conditions)
             self._set_modified(modified=True)
             self.breakpoints_changed.emit()
 

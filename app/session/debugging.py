@@ -22,8 +22,10 @@ from app.workers.requests.grammar_position import GrammarPosition
 from engine.decoding.debugging.breakpoints import (
     Breakpoint,
     BreakpointKind,
+    ConditionBreakpoint,
     StateName,
     StopBefore,
+    StopPoint,
     reached_states,
     toggled,
 )
@@ -38,12 +40,14 @@ class Debugging(QObject):
     Signals:
         breakpoint_refused(why): nothing at the requested offset can have a breakpoint.
         breakpoint_hit(Breakpoint): a run stopped at it.
+        condition_hit(ConditionBreakpoint): a run stopped because it was met.
         baseline_written(BaselineAnswer): the baseline run so far.
         baseline_stopped(why): the baseline run will not be completed.
     """
 
     breakpoint_refused = Signal(str)
     breakpoint_hit = Signal(Breakpoint)
+    condition_hit = Signal(ConditionBreakpoint)
     baseline_written = Signal(BaselineAnswer)
     baseline_stopped = Signal(str)
 
@@ -85,20 +89,27 @@ class Debugging(QObject):
 
     def _is_watched(self) -> bool:
         """Return whether steps have to report their rule events."""
-        return self._until.needs_rule_events or bool(self._stops_before())
+        return self._until.needs_rule_events or bool(self._source_breakpoints())
 
-    def _stops_before(self) -> tuple[Breakpoint, ...]:
-        """Return the breakpoints that a run stops before: those in the source, not those on states."""
+    def _source_breakpoints(self) -> tuple[Breakpoint, ...]:
         return tuple(one for one in self.breakpoints if one.enabled and one.kind is not BreakpointKind.STATE)
+
+    def _stops_before(self) -> tuple[StopPoint, ...]:
+        """Return the breakpoints that a run stops before: those in the source and conditions, not those on states."""
+        return (*self._source_breakpoints(), *(one for one in self.conditions if one.enabled))
 
     def _steps_singly(self) -> bool:
         """Return whether the run may stop within a forced run."""
-        return self._until.goal is not Goal.END or any(one.enabled for one in self.breakpoints)
+        return self._until.goal is not Goal.END or any(one.enabled for one in self.stop_points)
 
     def _judge(self, view: DecodeView) -> str:
         if view.stop_before is not None:
-            self.breakpoint_hit.emit(view.stop_before.breakpoints[0])
-            return _stop_sentence(view.stop_before)
+            stop = view.stop_before
+            if stop.breakpoints:
+                self.breakpoint_hit.emit(stop.breakpoints[0])
+            else:
+                self.condition_hit.emit(stop.conditions[0].breakpoint)
+            return _stop_sentence(stop)
         position = view.position
         node = view.trace.nodes[view.trace.current] if view.trace.current is not None else None
         if position is None or node is None:
@@ -174,8 +185,18 @@ class Debugging(QObject):
 
     @property
     def breakpoints(self) -> tuple[Breakpoint, ...]:
-        """Return all breakpoints, including the disabled ones."""
+        """Return all breakpoints on parts and states of the grammar, including the disabled ones."""
         return self._document.content.breakpoints
+
+    @property
+    def conditions(self) -> tuple[ConditionBreakpoint, ...]:
+        """Return all breakpoints on conditions, including the disabled ones."""
+        return self._document.content.conditions
+
+    @property
+    def stop_points(self) -> tuple[StopPoint, ...]:
+        """Return all breakpoints, of both kinds."""
+        return (*self.breakpoints, *self.conditions)
 
     def offset_of(self, one: Breakpoint) -> int:
         """Return the current offset of a breakpoint, which an edit may have moved; -1 if it has none."""
@@ -200,9 +221,10 @@ class Debugging(QObject):
         else:
             self.toggle(answer.breakpoint)
 
-    def set_breakpoints(self, breakpoints: tuple[Breakpoint, ...]) -> None:
-        """Replace all breakpoints."""
-        self._document.set_breakpoints(breakpoints)
+    def set_stop_points(self, stop_points: tuple[StopPoint, ...]) -> None:
+        """Replace all breakpoints, of both kinds."""
+        self._document.set_breakpoints(tuple(one for one in stop_points if isinstance(one, Breakpoint)))
+        self._document.set_conditions(tuple(one for one in stop_points if isinstance(one, ConditionBreakpoint)))
 
     def _forget(self) -> None:
         self._text, self._states_before = None, frozenset()
@@ -248,11 +270,17 @@ def _outdated(one: Breakpoint) -> Breakpoint:
 def _stop_sentence(stop: StopBefore) -> str:
     step = stop.step
     token = step.name or visible(step.token or b"") or f"#{step.token_id}"
-    names = reduce(
-        lambda first, second: ui_text("session.run.fragment.and", first=first, second=second),
-        map(name_of, stop.breakpoints),
-    )
-    return ui_text("session.run.breakpoint_before", token=token, names=names)
+    names = [name_of(one) for one in stop.breakpoints]
+    met = [one.breakpoint.kind.met_text(one.value, one.breakpoint.limit) for one in stop.conditions]
+    if not names:
+        return ui_text("session.run.condition_before", token=token, reasons=_joined(met))
+    if not met:
+        return ui_text("session.run.breakpoint_before", token=token, names=_joined(names))
+    return ui_text("session.run.both_before", token=token, names=_joined(names), reasons=_joined(met))
+
+
+def _joined(parts: list[str]) -> str:
+    return reduce(lambda first, second: ui_text("session.run.fragment.and", first=first, second=second), parts)
 
 
 def name_of(one: Breakpoint) -> str:

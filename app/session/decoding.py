@@ -54,7 +54,7 @@ from app.workers.requests.decode import (
 )
 from app.workers.requests.forced import MeasureStrategies
 from app.workers.requests.scoring import ScoreOutput
-from engine.decoding.debugging.breakpoints import Breakpoint
+from engine.decoding.debugging.breakpoints import StopPoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
 from engine.diagnosis.case import FailureCase
@@ -162,7 +162,7 @@ class Decoding(QObject):
         self._judge: Judge = _run_to_end
         self._watched: Callable[[], bool] = bool
         self._one_by_one: Callable[[], bool] = bool
-        self._breakpoints_before: Callable[[], tuple[Breakpoint, ...]] = tuple
+        self._breakpoints_before: Callable[[], tuple[StopPoint, ...]] = tuple
         group.failed.connect(self._on_failed)
         group.refused.connect(self._on_refused)
         self.lists_tokens: Callable[[], bool] = bool
@@ -339,7 +339,7 @@ class Decoding(QObject):
         *,
         watched: Callable[[], bool] = bool,
         one_by_one: Callable[[], bool] = bool,
-        stops: Callable[[], tuple[Breakpoint, ...]] = tuple,
+        stops: Callable[[], tuple[StopPoint, ...]] = tuple,
     ) -> None:
         """Step until the end, until `pause`, or until `judge` stops the run.
 

@@ -72,7 +72,16 @@ from app.workers.scoring import ScoreHandler
 from app.workers.trace_codec import SENDER
 from engine.compile import compile_grammar
 from engine.decoding.constraints.staged import unfit_stages
-from engine.decoding.debugging.breakpoints import BreakpointKind, StopBefore, entered
+from engine.decoding.debugging.breakpoints import (
+    Breakpoint,
+    BreakpointKind,
+    ConditionBreakpoint,
+    MetCondition,
+    StopBefore,
+    entered,
+    met_conditions,
+)
+from engine.decoding.debugging.condition import DrawnStep
 from engine.decoding.debugging.rule_events import RuleEventTracker
 from engine.decoding.errors import DeadEndError, EmptyMaskError, NotAllowedError, RemovedError
 from engine.decoding.pipeline_settings import PipelineSettings
@@ -83,13 +92,14 @@ from engine.decoding.stage_texts import stage_title
 from engine.decoding.values import DEFAULT_MAX_TOKENS, ArchivedBranch, Chat, Finish, Position, SamplerSettings, Trace
 from engine.models import load_model
 from engine.models.source import cancelled_by
+from engine.models.uniform import UniformSource
 from engine.servers.keys import remember_key
 from engine.source import CancelledError, CancelToken, EngineError
 from engine.vocabulary import VocabularyError
 
 if TYPE_CHECKING:
     from engine.compile import CompiledGrammar
-    from engine.decoding.debugging.breakpoints import Breakpoint, RuleEvents
+    from engine.decoding.debugging.breakpoints import RuleEvents, StopPoint
     from engine.decoding.session.session import SavePoint
     from engine.models import LogitSource
 
@@ -253,14 +263,37 @@ class DecodeHandler(Handler):
         if session.finish is not None:
             return self._view()
         self._watcher.check(session, request.breakpoints)
-        saved = session.save_point()
+        saved, read = session.save_point(), session.grammar_text if request.breakpoints else None
         self._forced.step(session, one_by_one=request.one_by_one or request.watched)
         passage = self._watcher.passage(session) if request.watched else None
-        stop = self._watcher.stop_before(session, saved, passage, request.breakpoints)
+        conditions = self._met_conditions(session, request.breakpoints, read)
+        stop = self._watcher.stop_before(session, saved, passage, request.breakpoints, conditions)
         view = self._with_tokens(self._view(), request)
         if stop is not None or session.finish is not None:
             expect_no_run(session)
         return replace(view, passage=passage if stop is None else None, stop_before=stop)
+
+    def _met_conditions(
+        self, session: DecodeSession, breakpoints: tuple[StopPoint, ...], read: bytes | None
+    ) -> tuple[MetCondition, ...]:
+        """Return the conditions that the last step met before it was taken.
+
+        Args:
+            session: the session after the step.
+            breakpoints: breakpoints of all kinds.
+            read: what the grammar had read before the step; None if no grammar was read.
+        """
+        if not any(isinstance(one, ConditionBreakpoint) for one in breakpoints):
+            return ()
+        step, positions = session.steps[-1], self._positions
+        drawn = DrawnStep(
+            step,
+            output=session.output[: len(session.output) - len(_text_of(session, step.token_id))],
+            left=session.token_limit - len(session.steps) + 1,
+            rank=session.last_rank,
+            stacks=lambda most: None if positions is None or read is None else positions.count_stacks(read, most),
+        )
+        return met_conditions(breakpoints, drawn)
 
     @handles(Take)
     def _take(self, request: Take, _job: Job) -> DecodeView | WhyAnswer:
@@ -528,49 +561,65 @@ class RuleWatcher:
     def __init__(self) -> None:
         self._grammar: CompiledGrammar | None = None
         self._tracker: RuleEventTracker | None = None
-        self._stopped: tuple[int | None, tuple[Breakpoint, ...]] | None = None
+        self._known: tuple[int | None, tuple[StopPoint, ...]] | None = None  # those that stop no step from a node
 
     def stop_before(
-        self, session: DecodeSession, saved: SavePoint, passage: RuleEvents | None, breakpoints: tuple[Breakpoint, ...]
+        self,
+        session: DecodeSession,
+        saved: SavePoint,
+        passage: RuleEvents | None,
+        breakpoints: tuple[StopPoint, ...],
+        conditions: tuple[MetCondition, ...],
     ) -> StopBefore | None:
-        """Undo the last step if its token enters a breakpoint; return why, or None if the step stays.
+        """Undo the last step if its token enters a breakpoint or meets a condition; return why, or None if it stays.
 
-        A step from the position of the last stop is not stopped again by the same breakpoints.
+        A step from the position of the last stop is not stopped again by the same breakpoints, nor a step from where
+        the step before led to by a condition that lasts and was met there.
 
         Args:
             session: the session after the step.
             saved: the session before the step.
             passage: the rule events of the step; None without an active grammar.
             breakpoints: the breakpoints to stop before.
+            conditions: those of them that are conditions, and met by the step.
         """
-        passed, self._stopped = self._stopped, None
-        met = () if passage is None else entered(breakpoints, passage)
+        passed, self._known = self._known, None
+        on_source = () if passage is None else entered(breakpoints, passage)
+        met: tuple[StopPoint, ...] = (*on_source, *(one.breakpoint for one in conditions))
         known = passed[1] if passed is not None and passed[0] == saved.trace.current else ()
         if not any(all(not one.is_same(other) for other in known) for one in met):
+            lasting = tuple(one.breakpoint for one in conditions if one.breakpoint.kind.lasts)
+            self._known = (session.trace.current, lasting) if lasting else None
             return None
         step = session.steps[-1]
         session.undo_to(saved)
-        self._stopped = saved.trace.current, met
-        return StopBefore(step, met)
+        self._known = saved.trace.current, met
+        return StopBefore(step, on_source, conditions)
 
-    def check(self, session: DecodeSession, breakpoints: tuple[Breakpoint, ...]) -> None:
+    def check(self, session: DecodeSession, breakpoints: tuple[StopPoint, ...]) -> None:
         """Check that steps can detect these breakpoints.
 
         Raises:
-            EngineError: one is on a rule of a grammar whose rules are not followed.
+            EngineError: one is on a rule of a grammar whose rules are not followed, or on a condition that needs a
+                model, and there is a tokenizer alone.
         """
+        on_source = [one for one in breakpoints if isinstance(one, Breakpoint)]
+        conditions = (one.kind for one in breakpoints if isinstance(one, ConditionBreakpoint) and one.enabled)
+        needing = next((kind for kind in conditions if kind.needs_model), None)
+        if needing is not None and isinstance(session.model, UniformSource):
+            raise EngineError("workers.decode.needs_model", condition=needing.title)
         grammar = session.grammar
-        if not breakpoints or grammar is None or grammar.grammar is None:
+        if not on_source or grammar is None or grammar.grammar is None:
             return
         names = {rule.name for rule in grammar.grammar.rules}
         why = self._tracker_of(grammar).unfollowed
-        on_rule = next((one for one in breakpoints if one.kind is BreakpointKind.RULE and one.name in names), None)
+        on_rule = next((one for one in on_source if one.kind is BreakpointKind.RULE and one.name in names), None)
         if why and on_rule is not None:
             raise EngineError("workers.decode.unfollowed", rule=on_rule.name, reason=why)
 
     def clear_stop(self) -> None:
         """Let the next step stop at any breakpoint: something other than a step changed the position."""
-        self._stopped = None
+        self._known = None
 
     def passage(self, session: DecodeSession) -> RuleEvents | None:
         """Return the rule events of the last step; None if no grammar is active.

@@ -6,6 +6,7 @@ live state if the automaton is too large to draw.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from engine.automata.labels import label
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
+from engine.decoding.values import Bounds
 from engine.notations.json_schema.json_tree import pointers, read_json
 from engine.source import CancelToken, GrammarError, LimitExceededError, SourceText, Span
 from engine.source.json_pointer import NAMED_SUBSCHEMAS, escape_step
@@ -102,6 +104,11 @@ class PositionReader:
         merged = None if dfa is None else merge(dfa, fold)
         self._last = GrammarPosition(output, stacks, more, rule_positions, dfa, fold, merged, self._path(output))
         return self._last
+
+    def count_stacks(self, output: bytes, most: int) -> Bounds:
+        """Return the number of stacks after an output; if there are more than `most`, a lower bound above that."""
+        stacks, more = _stacks_in(self.grammar, self._configuration(output), most + 1)
+        return Bounds(len(stacks) + more, math.inf if more else len(stacks))
 
     def _path(self, output: bytes) -> JsonPath:
         """Return the open objects and arrays of an output of a schema."""
@@ -220,15 +227,17 @@ def stack_report(grammar: CompiledGrammar, output: bytes) -> tuple[tuple[OpenSta
     return _stacks_in(grammar, grammar.automaton.run(grammar.automaton.start, output))
 
 
-def _stacks_in(grammar: CompiledGrammar, configuration: int) -> tuple[tuple[OpenStack, ...], int]:
-    """Return the stacks of a configuration, and how many more there are at least."""
+def _stacks_in(
+    grammar: CompiledGrammar, configuration: int, most: int = MOST_STACKS
+) -> tuple[tuple[OpenStack, ...], int]:
+    """Return at most some stacks of a configuration, and how many more there are at least."""
     automaton = grammar.automaton
     if configuration == DEAD:
         return (), 0
     # One more than is listed: the stacks beyond the limit come as one.
-    parts = automaton.split_stacks(configuration, MOST_STACKS + 1)
-    found = list(dict.fromkeys(stack for part in parts[:MOST_STACKS] for stack in _stacks(grammar, part)))
-    return tuple(found[:MOST_STACKS]), max(0, len(parts) - MOST_STACKS) + len(found[MOST_STACKS:])
+    parts = automaton.split_stacks(configuration, most + 1)
+    found = list(dict.fromkeys(stack for part in parts[:most] for stack in _stacks(grammar, part)))
+    return tuple(found[:most]), max(0, len(parts) - most) + len(found[most:])
 
 
 def _stacks(grammar: CompiledGrammar, configuration: int) -> tuple[OpenStack, ...]:

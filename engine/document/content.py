@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import msgspec
 
 from engine.compile import CompileOptions
-from engine.decoding.debugging.breakpoints import Breakpoint
+from engine.decoding.debugging.breakpoints import Breakpoint, ConditionBreakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import DEFAULT_MAX_TOKENS, ArchivedBranch, Chat, SamplerSettings, Trace
 from engine.notations import NOTATIONS
@@ -179,6 +179,7 @@ class StoredDocument(msgspec.Struct, frozen=True):
     archived: tuple[ArchivedBranch, ...] = ()  # from other prompts and models, the latest first
     test_strings: tuple[ExpectedText, ...] = ()
     breakpoints: tuple[Breakpoint, ...] = ()
+    conditions: tuple[ConditionBreakpoint, ...] = ()
     automaton: AutomatonPart = AutomatonPart()
     state_notes: tuple[StateNote, ...] = ()
 

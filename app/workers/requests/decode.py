@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from app.workers.protocol import Notice, WorkerRequest
 from app.workers.trace_codec import RECEIVER, SENDER
-from engine.decoding.debugging.breakpoints import Breakpoint, RuleEvents, StopBefore
+from engine.decoding.debugging.breakpoints import Breakpoint, RuleEvents, StopBefore, StopPoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import (
     DEFAULT_MAX_TOKENS,
@@ -125,15 +125,15 @@ class StepOnce(SessionRequest["DecodeView"]):
     Attributes:
         watched: whether the view reports the rule events of the step.
         one_by_one: take exactly one token; otherwise a forced run is taken at once if the pipeline says so.
-        breakpoints: a token that enters one of these is not taken, unless a step stopped before it just now.
-            They need `watched` and `one_by_one`.
+        breakpoints: a token that enters one of these, or meets its condition, is not taken, unless a step stopped
+            before it just now. They need `one_by_one`, and those in the source `watched`.
         lists_tokens: whether the view lists the tokens that are allowed next by target state.
         in_run: whether the next request will probably be the same.
     """
 
     watched: bool = False
     one_by_one: bool = False
-    breakpoints: tuple[Breakpoint, ...] = ()
+    breakpoints: tuple[StopPoint, ...] = ()
     lists_tokens: bool = False
     in_run: bool = False
 

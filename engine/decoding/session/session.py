@@ -41,6 +41,7 @@ from engine.decoding.session.snapshots import (
 from engine.decoding.session.tree import StepTree
 from engine.decoding.values import (
     DEFAULT_MAX_TOKENS,
+    Bounds,
     Candidate,
     Chat,
     ContextState,
@@ -252,6 +253,25 @@ class DecodeSession:
     def explain(self, token: int | bytes) -> Explanation:
         """Explain why the grammar does or does not allow a token here; `removed_by` covers the other stages."""
         return self._constraint.explain(token)
+
+    def last_rank(self) -> Bounds | None:
+        """Return the rank of the last step's token among the model's, right after the step.
+
+        Where the source returned a part of its distribution without the token, it is within bounds.
+
+        Returns:
+            The rank; None if the model was not queried for the step.
+        """
+        depth, path = self._tree.depth, self._tree.path
+        before = path[depth - 2] if depth > 1 else None
+        if not depth or self._decision is None or self._decision[0] != before:
+            return None
+        decision, ids = self._decision[1], np.array([self._tree.node(path[depth - 1]).step.token_id])
+        rank = candidates.rows(decision, ids, self._vocabulary)[0].rank
+        if rank is None:
+            listed = 0 if decision.unknown is None else decision.unknown.listed
+            return Bounds(listed + 1, self._vocabulary.size)
+        return Bounds(rank, rank)
 
     def removed_by(self, token_id: int) -> tuple[str, str] | None:
         """Return the first stage that removes a token which the grammar allows, and its reason, or None."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.automata.byte_automaton import DEAD, ByteAutomaton
+from engine.decoding.debugging.conditions.loop import LEAST_REPEATED, LONGEST_TURN
 from engine.diagnosis.verdicts.verdict import ByteRange, OutputLoop
 from engine.source import CancelToken, Span
 
@@ -17,8 +18,6 @@ BLANKS = frozenset(b" \t\r\n")
 LEAST_BLANKS = 8
 """The smallest number of white-space bytes in a row, without effect, that is reported; fewer are indentation."""
 LEAST_TURNS = 6
-LEAST_REPEATED = 24
-LONGEST_TURN = 64
 _CHECK_EVERY = 512
 
 

@@ -2,10 +2,12 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractSpinBox
 
 from app.catalogue import ui_text
 from app.panes.breakpoints.pane import ON, WHAT, BreakpointsPane
-from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, ConditionBreakpoint
+from engine.decoding.debugging.conditions import CONDITIONS
 
 LEFT = Qt.MouseButton.LeftButton
 RULE = Breakpoint(BreakpointKind.RULE, "value", label="value", offset=12)
@@ -87,3 +89,48 @@ def test_the_one_that_was_hit_is_selected(pane):
     assert pane.table.currentIndex().row() == 1
     pane.show_breakpoints((STATE,))
     assert pane.table.currentIndex().row() == 0
+
+
+RANK = ConditionBreakpoint("rank", 10)
+MASS = ConditionBreakpoint("allowed-mass", 0.01, enabled=False)
+
+
+def limit_field(pane):
+    return pane.table.viewport().findChild(QAbstractSpinBox, "condition.limit")
+
+
+def test_conditions_are_listed_with_their_limits_and_switched_as_the_others(qtbot, pane, qtmodeltester):
+    pane.show_breakpoints((RULE, RANK, MASS))
+    qtmodeltester.check(pane.model)
+    assert pane.model.index(1, WHAT).data() == ui_text("breakpoints.condition.row", title=RANK.kind.title, limit="10")
+    assert pane.model.index(2, WHAT).data().endswith("1.0%")
+    pane.table.selectRow(2)
+    with qtbot.waitSignal(pane.changed) as changed:
+        qtbot.keyClick(pane.table, Qt.Key.Key_Space)
+    assert changed.args[0] == (RULE, RANK, replace(MASS, enabled=True))
+
+
+@pytest.mark.parametrize(("row", "typed", "limit"), [(1, "25", 25), (2, "0.5", 0.005), (1, "0", 10)])
+def test_return_edits_a_limit_within_its_bounds(qtbot, pane, row, typed, limit):
+    pane.show_breakpoints((RULE, RANK, MASS))
+    pane.changed.connect(pane.show_breakpoints)  # as the document does
+    pane.table.selectRow(row)
+    qtbot.keyClick(pane.table, Qt.Key.Key_Return)
+    field = limit_field(pane)
+    field.selectAll()
+    qtbot.keyClicks(field, typed)
+    with qtbot.waitSignal(pane.changed) as changed:
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert changed.args[0][row].limit == pytest.approx(limit)
+
+
+def test_the_menu_adds_a_condition_once_and_then_edits_it(qtbot, pane):
+    pane.changed.connect(pane.show_breakpoints)
+    actions = {action.objectName(): action for action in pane.conditions.actions()}
+    actions["condition.rank"].trigger()
+    assert pane.model.rows == (*ALL, RANK)
+    assert limit_field(pane).value() == 10
+    qtbot.keyClick(limit_field(pane), Qt.Key.Key_Escape)
+    actions["condition.rank"].trigger()
+    assert pane.model.rows == (*ALL, RANK)
+    assert set(actions) == {f"condition.{name}" for name in CONDITIONS.names}

@@ -1,6 +1,7 @@
 """Runs that stop by themselves, with real workers."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from catalogue_texts import shows
@@ -9,7 +10,7 @@ from model_doubles import decode_handler
 from app.catalogue import capitalised, ui_text
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.session import Session, WorkerPool
-from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, ConditionBreakpoint
 from engine.decoding.debugging.run_until import Goal, RunUntil
 from engine.decoding.values import Finish
 
@@ -67,6 +68,19 @@ def test_a_run_stops_at_a_rule_and_goes_on_from_there(opened, qtbot):
     assert output(session).endswith("cx)")
     assert [one.name for one in session.document.content.breakpoints] == ["more", "tail"]
     assert session.document.is_modified
+
+
+def test_a_run_says_which_condition_stopped_it(opened, qtbot):
+    budget = ConditionBreakpoint("budget", 200)
+    session = opened(GBNF, conditions=(budget,), max_tokens=200)
+    hits = []
+    session.debugging.condition_hit.connect(hits.append)
+    assert shows(run(session, qtbot), "session.run.condition_before")
+    assert (len(output(session)), hits) == (1, [budget])
+    session.debugging.set_stop_points((replace(budget, enabled=False),))
+    assert session.document.content.conditions == (replace(budget, enabled=False),)
+    run(session, qtbot)
+    assert session.decoding.view.position.finish is Finish.STOP
 
 
 def test_one_that_is_switched_off_stops_nothing(opened, qtbot):
@@ -175,7 +189,7 @@ def test_a_part_of_a_schema(opened, qtbot):
     for items in (0, 1, 2):
         assert shows(run(session, qtbot), "session.run.breakpoint_before", names="/items")
         assert len(re.findall("[12]", output(session))) == items
-    session.debugging.set_breakpoints(())
+    session.debugging.set_stop_points(())
     assert run(session, qtbot, RunUntil(Goal.RULE_EXIT, "/items")) == capitalised(
         ui_text("decoding.run.rule_exit", name="/items")
     )

@@ -28,7 +28,7 @@ from app.workers.requests.decode import DecodeView
 from app.workers.requests.judge import JudgeAnswer, SuggestAnswer
 from engine.automata.dfa.dfa import ByteDfa
 from engine.compile import compile_grammar
-from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, ConditionBreakpoint, StopPoint
 from engine.decoding.values import Finish, StepOrigin, TraceNode
 from engine.diagnosis.test_strings.coverage import coverage, uses_of
 from engine.diagnosis.test_strings.values import Suggestion, SuggestionKind
@@ -189,7 +189,7 @@ PASSING = (ExpectedText("2024-01"), ExpectedText("2024", accepts=False))
 FAILING = (*PASSING, ExpectedText("2024-13"), ExpectedText("x2024"))
 
 
-def breakpoints(rows: tuple[Breakpoint, ...]) -> QWidget:
+def breakpoints(rows: tuple[StopPoint, ...]) -> QWidget:
     pane = BreakpointsPane()
     shown(pane, 700, 160)
     pane.show_breakpoints(rows)
@@ -202,6 +202,8 @@ BREAKPOINTS = (
     Breakpoint(BreakpointKind.RULE, "value", label="value", offset=12),
     Breakpoint(BreakpointKind.STATE, "number", state=1),
     Breakpoint(BreakpointKind.POSITION, offset=3, label="[a-z]", enabled=False),
+    ConditionBreakpoint("allowed-mass", 0.01),
+    ConditionBreakpoint("loop", 5, enabled=False),
 )
 
 

@@ -6,7 +6,9 @@ import pickle
 from dataclasses import replace
 
 import pytest
-from model_doubles import letters
+from model_doubles import EOS, LETTERS, letters
+from partial_source import DrawingSource
+from random_model import RandomModel
 
 from app.catalogue import ui_text
 from app.workers.decode import DecodeHandler
@@ -24,11 +26,12 @@ from app.workers.requests.decode import (
     StepOnce,
     Take,
 )
-from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, entered
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, ConditionBreakpoint, entered
 from engine.decoding.pipeline_settings import PipelineSettings, ZoneSettings
-from engine.decoding.values import SamplerSettings
+from engine.decoding.values import Bounds, SamplerSettings
 from engine.grammar.options import CompileOptions
 from engine.source import CancelToken
+from engine.vocabulary import Vocabulary
 
 RECORD = """{"type": "object", "properties": {"a": {"enum": [11, 22]}, "b": {"enum": [33]}, "t": {"type": "array",
 "items": {"enum": [7, 8]}, "maxItems": 3}}, "required": ["b"], "additionalProperties": false}"""
@@ -39,8 +42,10 @@ def rules(*names: str) -> tuple[Breakpoint, ...]:
 
 
 class Worker:
-    def __init__(self, notation: str, text: str, *more: bytes, pipeline: PipelineSettings | None = None) -> None:
-        self.model = letters(more=more)
+    def __init__(
+        self, notation: str, text: str, *more: bytes, pipeline: PipelineSettings | None = None, model=None
+    ) -> None:
+        self.model = model or letters(more=more)
         self.handler = DecodeHandler(lambda _spec, _cancel: self.model)
         self(OpenModel("letters"))
         self(SetGrammar(1, notation, text, CompileOptions()))
@@ -213,3 +218,97 @@ def test_a_rule_that_cannot_be_followed_is_refused_and_not_run_over():
     assert view.error.startswith(ui_text("workers.decode.unfollowed", rule="word", reason="").partition("()")[0])
     worker(SetGrammar(2, "regex", "ab", CompileOptions()))
     assert worker.step(*rules("word")).position.output  # a regular expression has no rules, so none is run over
+
+
+# --- conditions -------------------------------------------------------------------------------------------------------
+
+WORDS = 'root ::= "(" [a-e]{12} ")"\n'
+MODEL = RandomModel(Vocabulary(LETTERS, [EOS], {EOS: "<end>"}))
+
+
+def stops_of(worker, *conditions):
+    """Run to the end: the index of each token before which it stopped, with the conditions that were met."""
+    stops = []
+    while (view := worker(StepOnce(one_by_one=True, breakpoints=conditions))).position.finish is None:
+        assert view.error == ""
+        if (stop := view.stop_before) is not None:
+            assert stop.breakpoints == ()
+            stops.append((view.position.index, stop.step, stop.conditions))
+    return view, stops
+
+
+@pytest.mark.parametrize(
+    "worker",
+    [
+        lambda: Worker("gbnf", WORDS, model=MODEL),
+        lambda: Worker("regex", r"\([a-e]{12}\)", model=MODEL, pipeline=PipelineSettings(budget=True)),
+        lambda: Worker("json_schema", '{"type": "array", "items": {"enum": [1, 22]}, "maxItems": 4}', model=MODEL),
+    ],
+)
+def test_a_run_stops_before_each_token_of_a_small_mass_or_a_high_rank_and_then_takes_it(worker):
+    plain, _ = stops_of(worker())
+    mass, rank = ConditionBreakpoint("allowed-mass", 0.02), ConditionBreakpoint("rank", 20)
+    view, stops = stops_of(worker(), mass, rank)
+    assert tokens_of(view) == tokens_of(plain)
+    steps = [plain.trace.nodes[node].step for node in plain.trace.path]
+    ranks = [
+        1 + sum(one > given[step.token_id] for one in given)
+        for at, step in enumerate(steps)
+        for given in [MODEL.logits([0, *(before.token_id for before in steps[:at])])]
+    ]
+    expected = [
+        (at, step.token_id, (*[mass] * (step.z < 0.02), *[rank] * int(of_it > 20)))
+        for at, (step, of_it) in enumerate(zip(steps, ranks, strict=True))
+    ]
+    found = [(at, step.token_id, tuple(one.breakpoint for one in met)) for at, step, met in stops]
+    assert found == [one for one in expected if one[2]]
+    assert {at: met[-1].value.low for at, _, met in stops if met[-1].breakpoint == rank} == {
+        at: of_it for at, of_it in enumerate(ranks) if of_it > 20
+    }
+
+
+def test_a_condition_that_lasts_stops_where_it_begins_and_again_after_a_move():
+    worker, budget = Worker("gbnf", WORDS), ConditionBreakpoint("budget", 5)
+    worker(SetBudget(8))
+    _, stops = stops_of(worker, budget)
+    assert [(at, met[0].value.low) for at, _, met in stops] == [(4, 4)]
+    worker(Back())
+    assert worker(StepOnce(one_by_one=True, breakpoints=(budget,))).stop_before is not None
+
+
+def test_a_loop_is_stopped_before_the_token_that_completes_it():
+    worker = Worker("gbnf", 'root ::= "(" ("ab"){20} ")"\n')
+    view, stops = stops_of(worker, ConditionBreakpoint("loop", 14))
+    (index, step, (met,)) = stops[0]
+    output = b"".join(node.step.token for node in view.trace.nodes[:index])
+    assert (output + step.token).endswith(b"ab" * 15)
+    assert (output.endswith(b"ab" * 15), met.value.low, len(stops)) == (False, 15, 1)
+
+
+def test_stacks_are_counted_before_the_token():
+    worker = Worker("gbnf", 'root ::= a | b | c\na ::= "xy"\nb ::= "xz"\nc ::= "x" "q"\n')
+    view = worker(StepOnce(one_by_one=True, breakpoints=(ConditionBreakpoint("stacks", 2),)))
+    (met,) = view.stop_before.conditions
+    assert (view.position.output, met.value.low >= 3) == (b"", True)
+
+
+def test_a_part_of_a_distribution_stops_where_a_condition_may_be_met():
+    worker = Worker("gbnf", 'root ::= "(" [a-z]{12} ")"\n', model=DrawingSource(MODEL, listed=3))
+    mass, rank = ConditionBreakpoint("allowed-mass", 0.9), ConditionBreakpoint("rank", 2)
+    _, stops = stops_of(worker, mass, rank)
+    values = {
+        one: [met.value for _, _, all_met in stops for met in all_met if met.breakpoint == one] for one in (mass, rank)
+    }
+    assert all(value.low < 0.9 for value in values[mass])
+    assert Bounds(4, MODEL.vocabulary.size) in values[rank]
+    assert any(value.low < value.high for value in values[mass])
+
+
+@pytest.mark.parametrize("name", ["allowed-mass", "rank"])
+def test_a_condition_of_probabilities_is_refused_with_a_tokenizer_alone(name):
+    worker = Worker("gbnf", WORDS)
+    one = ConditionBreakpoint(name, 1)
+    view = worker(StepOnce(one_by_one=True, breakpoints=(one,)))
+    assert view.error == ui_text("workers.decode.needs_model", condition=one.kind.title)
+    assert view.trace.nodes == ()
+    assert worker(StepOnce(one_by_one=True, breakpoints=(replace(one, enabled=False),))).error == ""

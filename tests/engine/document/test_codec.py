@@ -10,7 +10,7 @@ import pytest
 from error_keys import raises_key
 
 from engine.compile import CompileOptions
-from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, ConditionBreakpoint
 from engine.decoding.pipeline_settings import (
     Afterwards,
     OtherZone,
@@ -80,6 +80,9 @@ FULL = DocumentFile(
     ),
     automaton=AutomatonPart("value", follows=True, tokens=True, merges=False, method="dot", downwards=True),
 )
+WITH_CONDITIONS = msgspec.structs.replace(
+    FULL, conditions=(ConditionBreakpoint("rank", 20), ConditionBreakpoint("allowed-mass", 0.001, enabled=False))
+)
 
 
 def changed(**fields):
@@ -88,6 +91,7 @@ def changed(**fields):
 
 def test_a_document_survives_a_round_trip():
     assert decode(encode(FULL), "a") == FULL
+    assert decode(encode(WITH_CONDITIONS), "a") == WITH_CONDITIONS
     assert decode(encode(DocumentFile()), "a") == DocumentFile()
 
 
