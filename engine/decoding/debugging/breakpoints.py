@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
-from engine.decoding.debugging.condition import Condition, DrawnStep
+from engine.decoding.debugging.condition import DrawnStep, RunCondition
 from engine.decoding.debugging.conditions import CONDITIONS
 from engine.decoding.values import Bounds, Step
 from engine.source import InvariantError, Span
@@ -99,7 +99,7 @@ class ConditionBreakpoint:
             )
 
     @property
-    def kind(self) -> Condition:
+    def kind(self) -> RunCondition:
         """Return the condition."""
         return CONDITIONS[self.condition]
 

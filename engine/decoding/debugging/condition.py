@@ -39,7 +39,7 @@ class DrawnStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class RunCondition:
     """A kind of condition. A module under `conditions` has one such object, named `CONDITION`.
 
     Its texts are in the catalogue under `breakpoints.condition.NAME`, with `_` for `-`: `title` (before a limit),

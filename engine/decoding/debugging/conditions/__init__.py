@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.decoding.debugging.condition import Condition
+from engine.decoding.debugging.condition import RunCondition
 from engine.source.registry import Registry
 
-CONDITIONS: Final = Registry[Condition](
+CONDITIONS: Final = Registry[RunCondition](
     __name__, "CONDITION", order=("allowed-mass", "rank", "stacks", "loop", "budget")
 )
 """All conditions, in the order of menus."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.decoding.debugging.condition import Condition
+from engine.decoding.debugging.condition import RunCondition
 
-CONDITION = Condition(
+CONDITION = RunCondition(
     "allowed-mass",
     0.01,
     0.000001,

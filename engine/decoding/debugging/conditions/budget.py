@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.decoding.debugging.condition import Condition
+from engine.decoding.debugging.condition import RunCondition
 from engine.decoding.values import Bounds
 
-CONDITION = Condition(
+CONDITION = RunCondition(
     "budget", 16, 1, 1_000_000, lambda drawn, _limit: Bounds(drawn.left, drawn.left), is_below=True, lasts=True
 )

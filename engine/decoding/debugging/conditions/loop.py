@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.decoding.debugging.condition import Condition, DrawnStep
+from engine.decoding.debugging.condition import DrawnStep, RunCondition
 from engine.decoding.values import Bounds
 
 LEAST_REPEATED = 24
@@ -29,4 +29,4 @@ def _value(drawn: DrawnStep, _limit: float) -> Bounds:
     return Bounds(count, count)
 
 
-CONDITION = Condition("loop", 5, 1, _MOST_TURNS, _value, lasts=True)
+CONDITION = RunCondition("loop", 5, 1, _MOST_TURNS, _value, lasts=True)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from engine.decoding.debugging.condition import Condition
+from engine.decoding.debugging.condition import RunCondition
 
-CONDITION = Condition("rank", 10, 1, 1_000_000, lambda drawn, _limit: drawn.rank(), needs_model=True)
+CONDITION = RunCondition("rank", 10, 1, 1_000_000, lambda drawn, _limit: drawn.rank(), needs_model=True)

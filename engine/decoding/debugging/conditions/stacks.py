@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from engine.decoding.debugging.condition import Condition
+from engine.decoding.debugging.condition import RunCondition
 
-CONDITION = Condition("stacks", 10, 1, 1_000, lambda drawn, limit: drawn.stacks(int(limit)), lasts=True)
+CONDITION = RunCondition("stacks", 10, 1, 1_000, lambda drawn, limit: drawn.stacks(int(limit)), lasts=True)
