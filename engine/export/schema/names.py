@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import fields
 
 from engine.export.rules.rule_builder import kebab
@@ -9,9 +12,12 @@ from engine.notations.json_schema.json_tree import Json, read_json
 from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.formula.nodes import And, ExactlyOne, Formula, Not, Or, Ref, span_of, span_of_location
 from engine.source import SourceText, Span, checkpoint
-from engine.source.json_pointer import unescape_step
+from engine.source.json_pointer import NAMED_SUBSCHEMAS, unescape_step
 
 _DEFINITIONS = ("$defs", "definitions")
+_NUMBERED = re.compile(r"(?P<plain>.*)-\d+")
+_PARTS = ("key", "rest", "other", "value")
+_CHOICES = ("anyOf", "oneOf")
 
 
 class SchemaNames:
@@ -142,3 +148,81 @@ class FormulaClasses:
                     for field in fields(formula)
                     if field.name != "location" and (value := getattr(formula, field.name), True)
                 )
+
+
+def shown_names(rules: Mapping[str, Span], source: SourceText) -> dict[str, str]:
+    """Return other names for rules that have only a number to tell them apart: the paths of their schemas.
+
+    `address-2` becomes `shipping-address`, `object-3` the `option-2` of an `anyOf`, and the rules that are parts of
+    one (`object-3-key`) are renamed with it. Paths are as short as is unique.
+
+    Args:
+        rules: the names of the rules, each with the position of its schema.
+        source: the schema.
+    """
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    for name, span in rules.items():
+        if span.end and (found := _NUMBERED.fullmatch(name)) and found["plain"].rpartition("-")[2] not in _PARTS:
+            alike[found["plain"]].append(name)
+    if not alike:
+        return {}
+    pointers = _pointers(source.text)
+    shown: dict[str, str] = {}
+    taken = set(rules)
+    for plain, names in sorted(alike.items()):
+        members = [plain, *names] if plain in rules and rules[plain].end else names
+        paths = {name: _path(pointers.get(rules[name], "")) for name in members}
+        for length in range(1, 1 + max(map(len, paths.values()))):
+            found_names = {name: _joined(path, length) for name, path in paths.items()}
+            others = taken - {*members}
+            if len({*found_names.values()}) == len(members) and others.isdisjoint({*found_names.values(), ""}):
+                shown |= found_names
+                taken |= {*found_names.values()}
+                break
+    for name in sorted(rules.keys() - shown.keys()):
+        owner = max((one for one in shown if name.startswith(f"{one}-")), key=len, default=None)
+        part = "" if owner is None else shown[owner] + name[len(owner) :]
+        if part and part not in taken:
+            shown[name] = part
+            taken.add(part)
+    return shown
+
+
+def _pointers(text: str) -> dict[Span, str]:
+    found: dict[Span, str] = {}
+    todo = [read_json(text)]
+    while todo:
+        node = todo.pop()
+        found[node.span] = node.pointer
+        todo += [*node.members.values(), *node.items]
+    return found
+
+
+def _path(pointer: str) -> tuple[str, ...]:
+    """Return the steps to a schema in words, from the last definition on: `tags`, `item`, `option-2`."""
+    steps = [unescape_step(step) for step in pointer.split("/")[1:]]
+    words: list[str] = []
+    at = 0
+    while at < len(steps):
+        keyword, following = steps[at], steps[at + 1 : at + 2]
+        at += 1
+        if following and keyword in NAMED_SUBSCHEMAS:
+            words = [] if keyword in _DEFINITIONS else words
+            words.append("other" if keyword == "patternProperties" else kebab(following[0]))
+            at += 1
+        elif keyword in ("additionalProperties", "unevaluatedProperties"):
+            words.append("other")
+        elif following and following[0].isdecimal() and keyword in (*_CHOICES, "prefixItems", "items"):
+            words.append(f"{'option' if keyword in _CHOICES else 'item'}-{int(following[0]) + 1}")
+            at += 1
+        elif keyword in ("items", "then", "else"):
+            words.append("item" if keyword == "items" else keyword)
+    return tuple(filter(None, words))
+
+
+def _joined(path: tuple[str, ...], least: int) -> str:
+    """Return the last steps of a path as a name, at least so many, beginning with a name that the schema has."""
+    start = max(0, len(path) - least)
+    while start > 0 and re.fullmatch(r"(option|item)(-\d+)?|other|then|else", path[start]):
+        start -= 1
+    return "-".join(path[start:])

@@ -67,6 +67,7 @@ class SchemaRules:
         self._cases: dict[_Case, str] = {}
         self._todo: deque[tuple[_Case, str, Span]] = deque()
         self._case_names: dict[_Case, tuple[str, Span]] = {}
+        self._case_spans: dict[_Case, Span] = {}
         self._case_places: dict[_Case, dict[Span, None]] = {}
         self._keys: dict[tuple[Formula, tuple[str, ...]], Node] = {}
 
@@ -255,7 +256,7 @@ class SchemaRules:
             if is_common:
                 known, span = "array" if isinstance(case, ArrayMachine) else "object", Span(0, 0)
             else:
-                own, span = self._case_names.get(case, (name, span))
+                own, span = self._case_names.get(case, (name, self._case_spans.get(case, span)))
                 known = self._builder.name(name if name == START else own)
             self._cases[case] = known
             if is_common:  # first, since any value contains it, so that this recursion is found early
@@ -278,12 +279,16 @@ class SchemaRules:
             elif isinstance(part, Ref):
                 meant = self._names.resolved(part)
                 name = self._names.name(meant, "") or self._names.title(meant)
-                if name:
-                    for kind in (JsonType.ARRAY, JsonType.OBJECT):
-                        for case in self._parts(meant, kind):
-                            if isinstance(case, ArrayMachine | ObjectMachine):
-                                self._case_names.setdefault(case, (name, self._names.span(meant)))
-                                self._case_places.setdefault(case, {}).update(dict.fromkeys(self._names.places(part)))
+                for kind in (JsonType.ARRAY, JsonType.OBJECT):
+                    cases = self._parts(meant, kind)
+                    for case in cases:
+                        if not isinstance(case, ArrayMachine | ObjectMachine):
+                            continue
+                        if len(cases) == 1:
+                            self._case_spans.setdefault(case, self._names.span(meant))
+                        if name:
+                            self._case_names.setdefault(case, (name, self._names.span(meant)))
+                            self._case_places.setdefault(case, {}).update(dict.fromkeys(self._names.places(part)))
                 definition = self._solver.arena.definitions[part.number]
                 assert definition is not None
                 todo.append(definition)

@@ -21,12 +21,13 @@ from engine.automata.nfa.program import Program, assemble
 from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton, explore_rules, rule_automata
 from engine.automata.rtn.rule_nfas import rule_nfas
 from engine.compile import CompiledGrammar, compile_grammar
+from engine.export.schema.names import shown_names
 from engine.export.schema.settings import NumberSpelling
 from engine.export.text.conversion import rules_of
 from engine.grammar import Grammar, Rule, RuleReference
 from engine.grammar.simplify import simplify_grammar
 from engine.schema_automaton.pushdown.automaton import JsonAutomaton
-from engine.source import CancelToken, Limits, Span
+from engine.source import CancelToken, Limits, SourceText, Span
 from engine.source.catalogue import catalogue_text
 from engine.source.collection import no_collection
 
@@ -139,6 +140,8 @@ def schema_automata(
 def drawable_automata(compiled: CompiledGrammar, limit: int, *, cancel: CancelToken | None = None) -> SchemaAutomata:
     """Return the automata for drawing: plain spelling, no white space; see `without_white_space` for their texts.
 
+    Rules that the GBNF form tells apart by a number alone have the names of their paths.
+
     Args:
         compiled: the schema.
         limit: the largest number of states.
@@ -151,6 +154,7 @@ def drawable_automata(compiled: CompiledGrammar, limit: int, *, cancel: CancelTo
     """
     compact = without_blanks(compiled, cancel)
     found = schema_automata(compact, limit, cancel=cancel)
+    found = replace(found, automata=_with_shown_names(found.automata, compiled.source))
     return found if compact is compiled else _without_blanks_noted(found)
 
 
@@ -171,7 +175,7 @@ def drawable_nfas(compiled: CompiledGrammar, limit: int, *, cancel: CancelToken 
         rules = rules_of(compact, NumberSpelling.PLAIN, cancel)
         program = _program(rules.grammar, compiled.options.limits)
         automata = RuleAutomata(()) if program is None else rule_nfas(program, limit, cancel).automata
-    found = SchemaAutomata(_placed(automata), rules.notes)
+    found = SchemaAutomata(_with_shown_names(_placed(automata), compiled.source), rules.notes)
     return found if compact is compiled else _without_blanks_noted(found)
 
 
@@ -204,6 +208,23 @@ def offsets_without_white_space(text: bytes, offsets: Iterable[int]) -> dict[int
         inside = max(0, offset - blanks[at][0]) if at < len(blanks) else 0
         found[offset] = offset - removed - inside
     return found
+
+
+def _with_shown_names(automata: RuleAutomata, source: SourceText) -> RuleAutomata:
+    """Return the automata of a schema with the names that are shown of its rules."""
+    shown = shown_names({rule.name: rule.span for rule in automata.rules}, source)
+    if not shown:
+        return automata
+    return RuleAutomata(
+        tuple(
+            replace(
+                rule,
+                name=shown.get(rule.name, rule.name),
+                calls=tuple(replace(call, rule=shown.get(call.rule, call.rule)) for call in rule.calls),
+            )
+            for rule in automata.rules
+        )
+    )
 
 
 def _placed(automata: RuleAutomata) -> RuleAutomata:

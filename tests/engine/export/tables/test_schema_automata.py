@@ -196,3 +196,31 @@ def test_white_space_goes_around_the_tokens_only(value, indent, end):
     compact = json.dumps(value, separators=(",", ":")).encode()
     assert without_white_space(spaced) == compact
     assert compact.startswith(without_white_space(spaced[:end]))
+
+
+STREET = {"type": "object", "properties": {"street": {"type": "string"}}, "required": ["street"]}
+ZIP = {"type": "object", "properties": {"zip": {"type": "integer"}}, "required": ["zip"]}
+
+
+def within(schema: object) -> dict[str, object]:
+    return {"type": "object", "properties": {"address": schema}, "required": ["address"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"anyOf": [STREET, ZIP]}, {"option-1", "option-2", "option-2-key"}),
+        (within({"anyOf": [STREET, ZIP]}), {"address", "address-option-1", "address-option-2-key"}),
+        (
+            {"type": "object", "properties": {"billing": within(STREET), "shipping": within(ZIP)}, "required": []},
+            {"billing-address", "shipping-address", "shipping-address-key"},
+        ),
+        (within({"type": "array", "items": ZIP}), {"address", "address-item"}),
+    ],
+)
+def test_a_rule_that_a_number_would_tell_apart_is_drawn_under_the_path_of_its_schema(schema, expected):
+    automata = drawable_automata(compile_grammar("json_schema", json.dumps(schema)), 1000).automata
+    names = {rule.name for rule in automata.rules}
+    assert expected <= names
+    assert not {name for name in names if name.startswith(("object-", "address-object"))} - {"object-other"}
+    assert {call.rule for rule in automata.rules for call in rule.calls} <= names
