@@ -110,6 +110,7 @@ def _window(app: QApplication, options: argparse.Namespace, stack: ExitStack) ->
     if scratch:
         settings.change(welcomed=True)
     chosen = options.theme or settings.preferences.theme
+    theme.choose(settings.preferences.palette, settings.preferences.text_size)
     theme.prepare(app, chosen)
     app.styleHints().colorSchemeChanged.connect(lambda _scheme: theme.apply(app, settings.preferences.theme))
     document = Document(Autosave(scratch / "autosave" if scratch else None), app)

@@ -37,9 +37,14 @@ from app.theme.labels import plain_text
 MENUS = ("file", "edit", "view", "automaton", "state", "run", "tests", "help")
 """The menus in their order."""
 
-_ROLES = {"file.quit": QAction.MenuRole.QuitRole, "help.about": QAction.MenuRole.AboutRole}  # of macOS
+_ROLES = {
+    "file.quit": QAction.MenuRole.QuitRole,
+    "help.about": QAction.MenuRole.AboutRole,
+    "edit.preferences": QAction.MenuRole.PreferencesRole,
+}  # of macOS
 _DECLARATIONS = "declared_commands"  # an attribute of handlers
 KEYS_OF = "keysOf"  # a property of widgets whose tip names a key: the id of the command
+ZOOMS = "zoomsItself"  # a property of widgets that use Ctrl and the wheel for their own contents, such as drawings
 
 Handler = TypeVar("Handler", bound=Callable[..., object])
 

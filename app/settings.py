@@ -25,6 +25,7 @@ RECENT_SERVERS = 8
 _SIZE_LIMIT = 1024 * 1024  # bytes
 
 ThemeChoice = Literal["system", "light", "dark"]
+PaletteChoice = Literal["standard", "safe", "contrast"]
 
 
 class Preferences(msgspec.Struct, forbid_unknown_fields=False):
@@ -32,17 +33,21 @@ class Preferences(msgspec.Struct, forbid_unknown_fields=False):
 
     Attributes:
         theme: a theme, or the desktop's.
+        palette: the colours of the theme.
+        text_size: the points by which the text is larger than the desktop's.
         model: the spec of the model that a new window opens.
         recent: documents, the latest first.
         servers: specs of servers to which the user attached, the latest first.
         geometry, splitters: Qt's own byte strings for the window and its splitters, by name.
         window_state: `maximised`, `full screen`, or empty.
         bottom_open: whether the bottom panel opens when it has something to show.
-        welcomed: whether the banner of the first run was dismissed.
+        welcomed: whether the welcome page was left.
         chip_colours: the quantity by which the output is coloured.
     """
 
     theme: ThemeChoice = "system"
+    palette: PaletteChoice = "standard"
+    text_size: int = 0
     model: str = "shakespeare"
     recent: list[str] = []
     servers: list[str] = []

@@ -14,24 +14,29 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.theme.roles import DARK, LIGHT, NOTE_COLOURS, THEMES, Role, Theme, ThemeName
+from app.theme.roles import DARK, LIGHT, NOTE_COLOURS, PALETTES, PaletteName, Role, Theme, ThemeName
 from app.theme.style_sheet import SPACE_L, SPACE_M, SPACE_S, SPACE_XS, style_sheet
 
 __all__ = [
     "DARK",
     "LIGHT",
     "NOTE_COLOURS",
+    "PALETTES",
     "SPACE_L",
     "SPACE_M",
     "SPACE_S",
     "SPACE_XS",
+    "TEXT_SIZES",
+    "PaletteName",
     "Role",
     "Theme",
     "ThemeName",
     "apply",
     "apply_font",
+    "choose",
     "colour",
     "current",
+    "look",
     "mono_font",
     "prepare",
     "system_theme",
@@ -40,18 +45,29 @@ __all__ = [
 ]
 
 _MONO_FAMILIES = ("JetBrains Mono", "Cascadia Mono", "SF Mono", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace")
+TEXT_SIZES = range(-3, 13)
+"""The points by which the text may be larger than the desktop's."""
+_LEAST_POINTS = 5.0
 _TITLE_OFFSET = 4.0  # points more than the interface font
 _HAS_STYLE_SHEET = "isDressed"  # a property of windows that have a style sheet of their own
 
 
 class Themes(QObject):
-    """The current theme, with a signal for its change."""
+    """The current theme, with a signal for its change.
+
+    Attributes:
+        current: the theme.
+        palette: the palette of the next theme.
+        text_size: the points by which the text is larger than the desktop's.
+    """
 
     changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.current: Theme = LIGHT
+        self.palette: PaletteName = "standard"
+        self.text_size = 0
 
 
 themes = Themes()
@@ -72,9 +88,25 @@ def system_theme() -> ThemeName:
     return "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
 
 
+def choose(palette: PaletteName, text_size: int) -> None:
+    """Set the palette and the size of the text; `prepare` or `apply` shows them."""
+    themes.palette = palette
+    themes.text_size = min(max(text_size, TEXT_SIZES[0]), TEXT_SIZES[-1])
+
+
+def look() -> str:
+    """Return a key that differs whenever colours or the size of the text do."""
+    return f"{themes.current.name} {themes.palette} {themes.text_size}"
+
+
+def _named(name: str) -> Theme:
+    """Return the theme `"light"`, `"dark"`, or the desktop's for `"system"`, in the chosen palette."""
+    return PALETTES[themes.palette]["dark" if (system_theme() if name == "system" else name) == "dark" else "light"]
+
+
 def prepare(app: QApplication, name: str) -> None:
     """Set an application's style, palette and font; its windows get their style sheet once they are built."""
-    themes.current = THEMES[system_theme() if name == "system" else name]
+    themes.current = _named(name)
     if app.styleSheet():
         app.setStyleSheet("")
     app.setStyle("Fusion")  # the native styles ignore parts of a palette, each a different part
@@ -95,7 +127,7 @@ def apply_font(window: QWidget) -> None:
 
 def apply(app: QApplication, name: str) -> None:
     """Apply a theme to all windows: `"light"`, `"dark"` or `"system"`; without such windows, to the application."""
-    theme = THEMES[system_theme() if name == "system" else name]
+    theme = _named(name)
     themes.current = theme
     styled = [widget for widget in app.topLevelWidgets() if widget.property(_HAS_STYLE_SHEET)]
     windows = [widget for widget in styled if widget.windowType() != Qt.WindowType.Popup]
@@ -117,9 +149,10 @@ def _sheet(theme: Theme) -> str:
 
 
 def ui_font(size_offset: float = 0.0) -> QFont:
-    """Return the desktop's interface font with an offset in points."""
+    """Return the desktop's interface font in the chosen size, with an offset in points."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
-    font.setPointSizeF(max(9.0, min(font.pointSizeF(), 13.0)) + size_offset)
+    usual = max(9.0, min(font.pointSizeF(), 13.0))
+    font.setPointSizeF(max(usual + themes.text_size + size_offset, _LEAST_POINTS))
     return font
 
 

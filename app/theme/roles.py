@@ -20,6 +20,7 @@ from typing import Literal
 from PySide6.QtGui import QColor
 
 ThemeName = Literal["light", "dark"]
+PaletteName = Literal["standard", "safe", "contrast"]
 
 
 class Role(StrEnum):
@@ -210,4 +211,132 @@ DARK = Theme(
     ),
 )
 
-THEMES: Mapping[str, Theme] = MappingProxyType({theme.name: theme for theme in (LIGHT, DARK)})
+# --- palettes --------------------------------------------------------------------------------------------------------
+#
+# Each replaces some colours of a theme. Those for colour blindness differ by at least 14 (CIE 1976) with each kind,
+# those with a meaning by 24; a search from blue, orange and purple found them. Those of high contrast are the theme's,
+# moved away from its grounds until texts have 7:1.
+
+_SAFE_LIGHT = {
+    Role.ALLOWED: "#0e5abd",
+    Role.FORBIDDEN: "#b24700",
+    Role.ERROR: "#a20a39",
+    Role.WARNING: "#7a5c00",
+    Role.LIVE: "#650c00",
+    Role.FORCED: "#6f1b74",
+    Role.BAR_MASKED: "#3486c9",
+    Role.HINT: "#396ca3",
+    Role.TARGET: "#00695c",
+    Role.NOTE_RED: "#ebb79a",
+    Role.NOTE_YELLOW: "#f7e27a",
+    Role.NOTE_GREEN: "#b8e0c8",
+    Role.NOTE_TEAL: "#a2e3ed",
+    Role.NOTE_BLUE: "#99b1cf",
+    Role.NOTE_PURPLE: "#dbb9ff",
+    Role.ALLOWED_FILL: "#e0eaf6",
+    Role.FORBIDDEN_FILL: "#f5e7de",
+    Role.ERROR_FILL: "#f3dfe5",
+    Role.WARNING_FILL: "#eeeade",
+    Role.LIVE_FILL: "#ebdfde",
+    Role.FORCED_FILL: "#ece1ed",
+    Role.HINT_FILL: "#e5ecf3",
+    Role.TARGET_FILL: "#deecea",
+}
+
+_CONTRAST_LIGHT = {
+    Role.WINDOW: "#ffffff",
+    Role.RAISED: "#f1f3f6",
+    Role.BORDER: "#5b6270",
+    Role.TEXT: "#000000",
+    Role.MUTED: "#333a47",
+    Role.GRID: "#a3a9b5",
+    Role.HOVER: "#d3ddfa",
+    Role.SELECTION: "#b9c9fa",
+    Role.ACCENT: "#2949ae",
+    Role.LIVE: "#7b3b00",
+    Role.ALLOWED: "#13583e",
+    Role.FORBIDDEN: "#8a2a35",
+    Role.FORCED: "#5e3394",
+    Role.ERROR: "#952019",
+    Role.WARNING: "#6f4800",
+    Role.HINT: "#1b5082",
+    Role.TARGET: "#09565e",
+    Role.BAR_MODEL: "#626d84",
+    Role.BAR_MASKED: "#287b59",
+    Role.SYNTAX_LITERAL: "#000000",
+    Role.SYNTAX_CLASS: "#145c41",
+    Role.SYNTAX_ESCAPE: "#1c5487",
+    Role.SYNTAX_QUANTIFIER: "#823e00",
+    Role.SYNTAX_GROUP: "#6637a0",
+    Role.SYNTAX_OPERATOR: "#922d38",
+    Role.SYNTAX_ANCHOR: "#095961",
+    Role.SYNTAX_NAME: "#2949ae",
+    Role.SYNTAX_COMMENT: "#4b515e",
+}
+
+_SAFE_DARK = {
+    Role.ALLOWED: "#a3d2ef",
+    Role.FORBIDDEN: "#fd9657",
+    Role.ERROR: "#fe897f",
+    Role.WARNING: "#fff17e",
+    Role.LIVE: "#ffc527",
+    Role.FORCED: "#c598fc",
+    Role.BAR_MASKED: "#3d9ad8",
+    Role.HINT: "#a8c8f0",
+    Role.TARGET: "#60d0c0",
+    Role.NOTE_RED: "#6e2d20",
+    Role.NOTE_YELLOW: "#5f540e",
+    Role.NOTE_GREEN: "#1b6145",
+    Role.NOTE_TEAL: "#013e44",
+    Role.NOTE_BLUE: "#194796",
+    Role.NOTE_PURPLE: "#4d149e",
+    Role.ALLOWED_FILL: "#3a4752",
+    Role.FORBIDDEN_FILL: "#4e3a31",
+    Role.ERROR_FILL: "#4e373a",
+    Role.WARNING_FILL: "#4f4e39",
+    Role.LIVE_FILL: "#4f4426",
+    Role.FORCED_FILL: "#423a55",
+    Role.HINT_FILL: "#3c4552",
+    Role.TARGET_FILL: "#2c4748",
+}
+
+_CONTRAST_DARK = {
+    Role.WINDOW: "#000000",
+    Role.PANEL: "#000000",
+    Role.RAISED: "#15181e",
+    Role.BORDER: "#9aa1ae",
+    Role.TEXT: "#ffffff",
+    Role.MUTED: "#ced3dd",
+    Role.GRID: "#565c68",
+    Role.HOVER: "#263a6b",
+    Role.SELECTION: "#2f4a8f",
+    Role.LIVE: "#ffbc64",
+    Role.ALLOWED: "#7ad6ab",
+    Role.FORBIDDEN: "#f3a4ac",
+    Role.FORCED: "#cfaff8",
+    Role.ERROR: "#ffa39c",
+    Role.HINT: "#90c5f5",
+    Role.TARGET: "#7ccfd9",
+    Role.SYNTAX_LITERAL: "#ffffff",
+    Role.SYNTAX_COMMENT: "#9da4b4",
+}
+
+
+def _palette(light: Mapping[Role, str], dark: Mapping[Role, str]) -> Mapping[ThemeName, Theme]:
+    """Return both themes with some other colours."""
+    return MappingProxyType(
+        {
+            one.name: Theme(one.name, MappingProxyType({**one.values, **changes}))
+            for one, changes in ((LIGHT, light), (DARK, dark))
+        }
+    )
+
+
+PALETTES: Mapping[PaletteName, Mapping[ThemeName, Theme]] = MappingProxyType(
+    {
+        "standard": MappingProxyType({"light": LIGHT, "dark": DARK}),
+        "safe": _palette(_SAFE_LIGHT, _SAFE_DARK),
+        "contrast": _palette(_CONTRAST_LIGHT, _CONTRAST_DARK),
+    }
+)
+"""The themes by palette: the usual colours, those for colour blindness, and those of high contrast."""

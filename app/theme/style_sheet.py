@@ -20,6 +20,9 @@ from app.theme.roles import Role, Theme
 
 SPACE_XS, SPACE_S, SPACE_M, SPACE_L = 4, 8, 12, 16  # the only gaps in the window, in pixels
 
+_STATUS_HEIGHT = 26  # pixels
+_STATUS_RATIO = 1.9  # of the status bar's height in pixels to the size of titles in points
+
 _SHEET = """
 QWidget { color: {text}; }
 QMainWindow, QDialog, QStatusBar, QToolBar, QMenuBar { background: {window}; }
@@ -159,7 +162,7 @@ QSplitter::handle { background: {border}; }
 QSplitter::handle:hover { background: {accent}; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }
-QStatusBar { border-top: 1px solid {border}; min-height: 26px; max-height: 26px; }
+QStatusBar { border-top: 1px solid {border}; min-height: {status-height}; max-height: {status-height}; }
 QStatusBar::item { border: none; }
 QProgressBar { background: {grid}; border: none; border-radius: 3px; max-height: 6px; }
 QProgressBar::chunk { background: {accent}; border-radius: 3px; }
@@ -184,6 +187,7 @@ def style_sheet(theme: Theme, title_points: float = 13.0) -> str:
     """
     icons = Path(str(files("resources") / "icons"))
     sheet = _SHEET.replace("{title-size}", f"{title_points:g}pt")
+    sheet = sheet.replace("{status-height}", f"{max(_STATUS_HEIGHT, round(_STATUS_RATIO * title_points))}px")
     sheet = sheet.replace("{check}", (icons / f"check-{theme.name}.svg").as_posix())
     sheet = sheet.replace("{check-disabled}", (icons / f"check-{theme.name}-disabled.svg").as_posix())
     for role in Role:

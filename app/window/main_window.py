@@ -29,6 +29,7 @@ from app.presenters.tokenizer_audit import TokenizerAudits
 from app.session import Notification, Session
 from app.settings import Settings
 from app.widgets.lazy import Lazy
+from app.window.appearance import Appearance
 from app.window.banner import BannerStack
 from app.window.dock_layout import DockLayout, ProblemFolding
 from app.window.files import SESSION, Drops, Files
@@ -48,10 +49,6 @@ from engine.source.registry import extension_objects
 
 if TYPE_CHECKING:
     from app.document.failure_samples import FailureSample
-
-
-def _has_theme(window: MainWindow, name: str) -> bool:
-    return window.settings.preferences.theme == name
 
 
 class MainWindow(QMainWindow):
@@ -96,6 +93,7 @@ class MainWindow(QMainWindow):
         self.server_checks = ServerChecks(
             session, self.output_check, self.sharing, lambda text: self.panes.view("tests").add_text(text), self
         )
+        self.appearance = Appearance(self.commands, settings, self)
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
         self.welcome = Welcome(self.panes.generation, self.commands, session.document, settings)
@@ -234,7 +232,8 @@ class MainWindow(QMainWindow):
         self.commands.add(FocusCommands(self.panes, self))
         self.commands.add(self.dock_layout, self.dock_layout.bottom_toggled)
         self.commands.add(self.welcome)
-        self.commands.add(self, theme.themes.changed)
+        self.commands.add(self.appearance, theme.themes.changed)
+        self.commands.add(self)
 
     def _connect_signals(self) -> None:
         session, document = self.session, self.session.document
@@ -360,15 +359,6 @@ class MainWindow(QMainWindow):
         palette = CommandPalette(self.commands, self)
         palette.finished.connect(palette.deleteLater)
         palette.open()
-
-    @command("view.light", "Ctrl+L, L", place=(5, 1), arguments=("light",), checked=_has_theme)
-    @command("view.dark", "Ctrl+L, D", place=(5, 2), arguments=("dark",), checked=_has_theme)
-    @command("view.system", "Ctrl+L, S", place=(5, 3), arguments=("system",), checked=_has_theme)
-    def _choose_theme(self, name: str) -> None:
-        self.settings.change(theme=name)
-        app = QApplication.instance()
-        if isinstance(app, QApplication):
-            theme.apply(app, name)
 
     @command("help.failures", "Ctrl+Shift+F3", place=(1, 3), icon="ph.first-aid-kit")
     def _show_failures(self) -> None:

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QCheckBox, QFrame, QLabel, QSpinBox
 
 from app import theme
-from app.theme import DARK, LIGHT, Role
+from app.theme import DARK, LIGHT, PALETTES, TEXT_SIZES, Role
 from app.theme.style_sheet import style_sheet
 
 GROUNDS = (Role.WINDOW, Role.PANEL, Role.RAISED)
@@ -35,6 +35,10 @@ def contrast(one, other):
     return (lighter + 0.05) / (darker + 0.05)
 
 
+ALL = [one for palette in PALETTES.values() for one in palette.values()]
+EVERY_THEME = pytest.mark.parametrize("colours", ALL, ids=[f"{p}-{name}" for p in PALETTES for name in PALETTES[p]])
+LEAST_TEXT = {"contrast": 7.0}  # WCAG 2.1, section 1.4.6; section 1.4.3 asks for 4.5
+
 PAIRS = [
     *((text, ground) for text in TEXTS for ground in GROUNDS),
     *FILLS.items(),
@@ -43,17 +47,18 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=lambda colours: colours.name)
+@EVERY_THEME
 def test_texts_can_be_read_on_their_grounds(colours):
+    least = next((LEAST_TEXT.get(name, 4.5) for name, palette in PALETTES.items() if colours in palette.values()), 4.5)
     weak = {
         (text.value, ground.value): round(contrast(colours.colour(text), colours.colour(ground)), 2)
         for text, ground in PAIRS
-        if contrast(colours.colour(text), colours.colour(ground)) < 4.5
+        if contrast(colours.colour(text), colours.colour(ground)) < least
     }
     assert weak == {}
 
 
-@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=lambda colours: colours.name)
+@EVERY_THEME
 def test_every_role_has_a_colour_and_the_sheet_leaves_none_open(colours):
     assert set(colours.values) == set(Role)
     sheet = style_sheet(colours)
@@ -70,6 +75,24 @@ def test_a_theme_is_applied_and_told(qapp, qtbot):
     theme.apply(qapp, "system")
     assert theme.current().name == theme.system_theme()
     theme.apply(qapp, "light")
+
+
+def test_palette_and_text_size_come_with_the_next_theme(qapp, qtbot):
+    usual = theme.ui_font().pointSizeF()
+    theme.choose("contrast", 3)
+    try:
+        theme.apply(qapp, "dark")
+        assert theme.current() is PALETTES["contrast"]["dark"]
+        assert theme.ui_font().pointSizeF() == qapp.font().pointSizeF() == usual + 3
+        assert theme.mono_font(1).pointSizeF() == usual + 4
+        theme.choose("safe", 1_000)
+        theme.apply(qapp, "light")
+        assert theme.current() is PALETTES["safe"]["light"]
+        assert theme.ui_font().pointSizeF() == usual + TEXT_SIZES[-1]
+    finally:
+        theme.choose("standard", 0)
+        theme.apply(qapp, "light")
+    assert theme.ui_font().pointSizeF() == usual
 
 
 def test_a_dressed_window_wears_every_theme_by_itself(qapp, qtbot):

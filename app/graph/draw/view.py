@@ -29,7 +29,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QToolTip, QWi
 
 from app import theme
 from app.catalogue import ui_text
-from app.commands import command
+from app.commands import ZOOMS, command
 from app.delays import delayed
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.shapes import pen
@@ -90,6 +90,7 @@ class GraphView(QGraphicsView):
 
     def __init__(self, scene: AutomatonScene) -> None:
         super().__init__(scene)
+        self.setProperty(ZOOMS, True)
         self._drawing = scene
         self._focus: int | None = None
         self._hovered: int | EdgeKey | None = None

@@ -22,7 +22,6 @@ from PySide6.QtGui import (
     QTextBlock,
     QTextCursor,
     QTextOption,
-    QWheelEvent,
 )
 from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QToolTip, QWidget
 
@@ -49,8 +48,6 @@ from engine.source import Diagnostic, Span
 
 _PASTE = QKeySequence.StandardKey.Paste
 _SIGN = 8
-_TEXT_SIZES = range(-4, 25)  # points, compared with the usual size
-_WHEEL_STEP = 120  # of a wheel that clicks
 _LEAST_DIGITS = 2
 MAX_PARSED_LENGTH = 50_000  # a longer text takes too long to parse at every key, for names and completions
 _MAX_MATCHED_LENGTH = 10_000  # a longer text has no bracket matching, which reads it completely at every cursor move
@@ -104,8 +101,6 @@ class CodeEdit(QPlainTextEdit):
         self._lexer: LineLexer = plain_line
         self._highlighter = Highlighter(self, plain_line)
         self._is_long = True  # as Qt lays it out
-        self._text_size = 0
-        self._wheel_turn = 0
         self._pairs: dict[int, int] | None = None
         self._hovered = -1
         self.diagnostics: tuple[Diagnostic, ...] = ()
@@ -486,25 +481,10 @@ class CodeEdit(QPlainTextEdit):
 
     def recolour(self) -> None:
         """Apply the colours and the font of the current theme."""
-        self._apply_font()
+        self.setFont(theme.mono_font(1.0))
         self._highlighter.recolour()
         self._resize_gutter()
         self._update_marks()
-
-    @property
-    def text_size(self) -> int:
-        """Return by how many points the text is larger than usual."""
-        return self._text_size
-
-    def set_text_size(self, points: int) -> None:
-        """Enlarge the text by some points over the usual size, as far as it stays readable."""
-        self._text_size = min(max(points, _TEXT_SIZES[0]), _TEXT_SIZES[-1])
-        self._apply_font()
-        self._resize_gutter()
-        self._highlighter.show_visible()
-
-    def _apply_font(self) -> None:
-        self.setFont(theme.mono_font(1.0 + self._text_size))
 
     def _update_marks(self) -> None:
         if self._is_changing:
@@ -683,18 +663,6 @@ class CodeEdit(QPlainTextEdit):
         """Report the code point under the pointer."""
         super().mouseMoveEvent(event)
         self._hover(self.offset_at(event.position().toPoint()))
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Change the text size with Ctrl, one point for each step of the wheel."""
-        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            super().wheelEvent(event)
-            return
-        steps, rest = divmod(abs(self._wheel_turn + event.angleDelta().y()), _WHEEL_STEP)
-        sign = 1 if self._wheel_turn + event.angleDelta().y() > 0 else -1
-        self._wheel_turn = sign * rest
-        if steps:
-            self.set_text_size(self._text_size + sign * steps)
-        event.accept()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Mark the bracket at the cursor."""

@@ -15,7 +15,6 @@ from app.models.heat import HeatRow, heat_rows, measures_lost
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.panes.editor.generated import GeneratedPage
 from app.panes.editor.pane import EditorPane
-from app.storage import is_small_number
 from app.widgets.lazy import Lazy
 from app.workers.requests.judge import GenerateAnswer
 from engine.grammar.options import CompileOptions
@@ -25,8 +24,6 @@ from engine.source import Diagnostic
 if TYPE_CHECKING:
     from app.panes.editor.explanation import ExplanationPage
     from app.panes.editor.reference import ReferencePage
-
-_TEXT_SIZE = "grammar text size"
 
 
 class EditorPresenter(PanePresenter):
@@ -94,14 +91,12 @@ class EditorPresenter(PanePresenter):
         view.reference.when_built(self._connect_reference)
 
     def save(self) -> dict[str, bytes]:
-        """Return the open page and the size of the text."""
-        return {**self.view.pages.save(), _TEXT_SIZE: str(self.view.edit.text_size).encode()}
+        """Return the open page."""
+        return self.view.pages.save()
 
     def restore(self, saved: Mapping[str, bytes]) -> None:
         """Open the saved page."""
         self.view.pages.restore(saved)
-        size = saved.get(_TEXT_SIZE, b"").decode(errors="replace")
-        self.view.edit.set_text_size(int(size) if is_small_number(size.removeprefix("-")) else 0)
 
     # --- the text ----------------------------------------------------------------------------------------------------
 
@@ -230,15 +225,6 @@ class EditorPresenter(PanePresenter):
             focused.edit(focused.currentIndex())
         else:
             self.view.symbols.begin_rename()
-
-    @command("view.text_larger", "Ctrl++", "Ctrl+=", place=(4, 1), repeats=True, arguments=(1,))
-    @command("view.text_smaller", "Ctrl+-", place=(4, 2), repeats=True, arguments=(-1,))
-    def _change_text_size(self, points: int) -> None:
-        self.view.edit.set_text_size(self.view.edit.text_size + points)
-
-    @command("view.text_default", "Ctrl+L, 0", place=(4, 3))
-    def _reset_text_size(self) -> None:
-        self.view.edit.set_text_size(0)
 
 
 PANE = PaneSpec("editor", "Ctrl+1", (1, 1), Area.COLUMN, EditorPresenter)

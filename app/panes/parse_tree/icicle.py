@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
 from app import theme
+from app.commands import ZOOMS
 from app.models.parse_rows import ROLES, ParseRowsModel
 from app.theme.labels import plain_text
 from app.widgets.accessibility import announce, give_role
@@ -48,6 +49,7 @@ class IcicleView(QAbstractScrollArea):
 
     def __init__(self, model: ParseRowsModel, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setProperty(ZOOMS, True)
         self._model = model
         self.current = self._hovered = _NONE
         self._zoom = 2

@@ -568,7 +568,7 @@ class TimelinePlot:
         unknown = ui_text("timeline.fragment.unknown")
         scale = unknown if top is None else row.text(10**top - 1 if row.is_logarithmic else top)
         # A few steps must not fill the whole width, or their bars would be too wide.
-        style = theme.current().name, f"{row.name}   {scale}", max(steps, 24)
+        style = theme.look(), f"{row.name}   {scale}", max(steps, 24)
         if self._side_styles.get(number) == style:
             return
         self._side_styles[number] = style

@@ -19,8 +19,7 @@ from app.panes.generation.chip import Chip, ChipKind
 from app.panes.generation.chip_colours import ChipColours
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.pane import GenerationPane
-from app.theme import DARK, LIGHT, Role
-from app.theme.roles import THEMES
+from app.theme import NOTE_COLOURS, PALETTES, Role
 from tests.app.accessibility.colour_science import MACHADO, contrast, distance, seen_with
 
 GROUNDS = (Role.WINDOW, Role.PANEL, Role.RAISED)
@@ -57,10 +56,15 @@ MEANINGS = {
     (Role.SYNTAX_ESCAPE, Role.SYNTAX_LITERAL): None,
 }
 
-THEMES_BY_NAME = pytest.mark.parametrize("colours", [LIGHT, DARK], ids=lambda colours: colours.name)
+EVERY_THEME = pytest.mark.parametrize(
+    "colours",
+    [one for palette in PALETTES.values() for one in palette.values()],
+    ids=[f"{palette}-{name}" for palette in PALETTES for name in PALETTES[palette]],
+)
+SAFE = pytest.mark.parametrize("colours", PALETTES["safe"].values(), ids=PALETTES["safe"])
 
 
-@THEMES_BY_NAME
+@EVERY_THEME
 def test_marks_stand_out_from_their_grounds(colours):
     weak = {
         (mark.value, ground.value): round(contrast(colours.colour(mark), colours.colour(ground)), 2)
@@ -71,7 +75,7 @@ def test_marks_stand_out_from_their_grounds(colours):
     assert weak == {}
 
 
-@THEMES_BY_NAME
+@EVERY_THEME
 @pytest.mark.parametrize("deficiency", ["", *MACHADO])
 def test_what_has_no_second_cue_is_told_apart_by_everybody(colours, deficiency):
     def apart(one, other):
@@ -79,6 +83,33 @@ def test_what_has_no_second_cue_is_told_apart_by_everybody(colours, deficiency):
 
     close = {pair: apart(*pair) for pair, cue in MEANINGS.items() if cue is None and apart(*pair) < LEAST_DISTANCE}
     assert close == {}
+
+
+@SAFE
+@pytest.mark.parametrize("deficiency", ["", *MACHADO])
+def test_the_palette_for_colour_blindness_needs_no_second_cue(colours, deficiency):
+    pairs = [*MEANINGS, *combinations(NOTE_COLOURS, 2)]
+    close = {}
+    for pair in pairs:
+        apart = distance(*(seen_with(deficiency, colours.colour(role)) for role in pair))
+        if apart < LEAST_DISTANCE:
+            close[pair] = round(apart, 1)
+    assert close == {}
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_high_contrast_has_borders_that_can_be_seen(name):
+    standard, colours = PALETTES["standard"][name], PALETTES["contrast"][name]
+    for ground in GROUNDS:
+        assert contrast(colours.colour(Role.BORDER), colours.colour(ground)) >= LEAST_MARK
+        assert contrast(colours.colour(Role.TEXT), colours.colour(ground)) >= 14
+    weaker = [
+        mark.value
+        for mark in MARKS
+        if contrast(colours.colour(mark), colours.colour(Role.PANEL))
+        < contrast(standard.colour(mark), standard.colour(Role.PANEL))
+    ]
+    assert weaker == []
 
 
 def test_the_simulation_is_the_published_one():
@@ -104,7 +135,7 @@ def differing(one, other) -> int:
     )
 
 
-@pytest.mark.parametrize("name", sorted(THEMES))
+@pytest.mark.parametrize("name", sorted(PALETTES["standard"]))
 def test_chips_differ_without_any_colour(qtbot, qapp, name):
     theme.apply(qapp, name)
     chips = ChipView()
@@ -132,7 +163,7 @@ def test_chips_differ_without_any_colour(qtbot, qapp, name):
     assert alike == {}
 
 
-@pytest.mark.parametrize("name", sorted(THEMES))
+@pytest.mark.parametrize("name", sorted(PALETTES["standard"]))
 def test_candidates_differ_without_any_colour(qtbot, qapp, name):
     theme.apply(qapp, name)
     pane = GenerationPane()

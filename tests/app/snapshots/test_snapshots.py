@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtGui import QColor, QFontDatabase, QFontInfo, QImage
 
 from app import theme
-from app.theme.roles import THEMES, Role
+from app.theme import PALETTES, Role
 from tests.app.snapshots.pictures import MOST_DIFFERENT, different, drawn, halved, kept
 from tests.app.snapshots.states import STATES
 
@@ -48,12 +48,12 @@ def in_light_afterwards(qapp):
     theme.apply(qapp, "light")
 
 
-@pytest.mark.parametrize("colours", sorted(THEMES))
+@pytest.mark.parametrize("colours", sorted(PALETTES["standard"]))
 @pytest.mark.parametrize("state", STATES)
 def test_a_pane_looks_as_it_did(qtbot, qapp, tmp_path, state, colours):
     picture = drawn(qapp, state, colours)
     assert shades(picture) >= 4, "there is next to nothing in the picture"
-    assert THEMES[colours].colour(Role.TEXT) != THEMES[colours].colour(Role.PANEL)
+    assert PALETTES["standard"][colours].colour(Role.TEXT) != PALETTES["standard"][colours].colour(Role.PANEL)
     assert is_dark(picture) == (colours == "dark")
     if sys.platform != "linux":
         pytest.skip("only on Linux does Qt find the fonts of the tests, with fontconfig")
@@ -88,7 +88,7 @@ def test_text_is_drawn_in_the_fonts_of_the_tests_alone(qapp):
 
 
 def test_there_is_a_picture_of_every_state_and_no_other():
-    wanted = {kept(state, colours).name for state in STATES for colours in THEMES}
+    wanted = {kept(state, colours).name for state in STATES for colours in PALETTES["standard"]}
     assert {path.name for path in kept("x", "light").parent.glob("*.png")} == wanted
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QImage, QTextCharFormat, QWheelEvent
+from PySide6.QtCore import QMimeData, QPoint, Qt
+from PySide6.QtGui import QImage, QTextCharFormat
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -12,7 +12,7 @@ from app import theme
 from app.catalogue import ui_text
 from app.panes.editor.pane import EditorPane
 from app.panes.editor.read_only_code import ReadOnlyCode
-from app.theme.roles import THEMES
+from app.theme import PALETTES
 from engine.diagnosis.targets.findings import TargetDiagnostic, TargetFinding, as_diagnostics
 from engine.notations.editing import Edit
 from engine.source import Diagnostic, Severity, Span
@@ -153,29 +153,6 @@ def test_a_search_knows_the_text_after_an_edit_at_once(pane: EditorPane) -> None
     assert pane.text() == "xxab ab ab"
 
 
-def test_ctrl_and_the_wheel_change_the_text_size(pane: EditorPane) -> None:
-    def turn(delta: int, modifiers: Qt.KeyboardModifier) -> None:
-        at = QPointF(50, 50)
-        event = QWheelEvent(
-            at, at, QPoint(), QPoint(0, delta), Qt.MouseButton.NoButton, modifiers, Qt.ScrollPhase.NoScrollPhase, False
-        )
-        QApplication.sendEvent(pane.edit.viewport(), event)
-
-    pane.set_text("[a-z]+")
-    usual, gutter = pane.edit.font().pointSizeF(), pane.edit.gutter.sizeHint().width()
-    turn(120, Qt.KeyboardModifier.NoModifier)
-    assert pane.edit.text_size == 0
-    for delta in (60, 60, 120):
-        turn(delta, Qt.KeyboardModifier.ControlModifier)
-    assert pane.edit.text_size == 2
-    assert pane.edit.font().pointSizeF() == usual + 2
-    assert pane.edit.gutter.sizeHint().width() > gutter
-    turn(-240, Qt.KeyboardModifier.ControlModifier)
-    assert pane.edit.font().pointSizeF() == usual
-    pane.edit.set_text_size(1_000)
-    assert pane.edit.text_size < 100
-
-
 def test_setting_a_text_is_no_edit(pane: EditorPane, qtbot: QtBot) -> None:
     with qtbot.assertNotEmitted(pane.text_edited):
         pane.set_text("a|b")
@@ -292,7 +269,7 @@ def test_a_badge_is_as_long_as_there_is_room_and_goes_with_its_text(pane: Editor
     assert pane.edit.badge_area(0).isEmpty()
 
 
-@pytest.mark.parametrize("name", sorted(THEMES))
+@pytest.mark.parametrize("name", sorted(PALETTES["standard"]))
 def test_signs_and_badges_differ_without_any_colour(pane: EditorPane, qtbot: QtBot, qapp: QApplication, name) -> None:
     theme.apply(qapp, name)
     pane.set_text("ab")
