@@ -36,6 +36,7 @@ COMMANDS: Final = (
     "reduce",
     "test",
     "fuzz",
+    "refactor",
     "bench",
     "diff",
     "probe-keywords",
@@ -50,7 +51,7 @@ _OTHERS: Final = (
     ExitCode.CANCELLED,
     ExitCode.TERMINATED,
 )
-_ONLY_OF: Final = {ExitCode.INCOMPLETE: ("generate",), ExitCode.UNKNOWN: ("diagnose", "probe", "diff")}
+_ONLY_OF: Final = {ExitCode.INCOMPLETE: ("generate",), ExitCode.UNKNOWN: ("diagnose", "probe", "diff", "refactor")}
 """Codes that only some commands have."""
 
 

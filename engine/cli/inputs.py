@@ -13,6 +13,7 @@ from engine.automata import AUTOMATON_SUFFIXES
 from engine.cli.output import MisuseError, print_note
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.models import LogitSource
+from engine.notations import NOTATIONS
 from engine.servers.client import is_server_address
 from engine.servers.server_spec import ServerSpec
 from engine.source import CancelToken, Limits, SourceText
@@ -77,6 +78,34 @@ def as_utf8(data: bytes, name: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeError as error:
         raise MisuseError("cli.file.not_utf8", name=name, reason=error) from error
+
+
+def notation_of(name: str, text: str) -> str:
+    """Return the notation of a file by its suffix, or by its text.
+
+    Raises:
+        MisuseError: it is unclear.
+    """
+    suffix = Path(name).suffix.lower()
+    by_suffix = [notation.id for notation in NOTATIONS.values() if suffix and suffix in notation.suffixes]
+    if by_suffix:
+        return by_suffix[0]
+    likely = NOTATIONS.likely(text)
+    if likely is None:
+        raise MisuseError("cli.reduce.error.notation", name=name)
+    return likely.id
+
+
+def write_file(name: str, text: str) -> None:
+    """Write a text to a file, as it is.
+
+    Raises:
+        MisuseError: it cannot be written.
+    """
+    try:
+        Path(name).write_text(text, "utf-8", newline="")
+    except OSError as error:
+        raise MisuseError("cli.file.unwritable", name=name, reason=error.strerror or error) from error
 
 
 def read_json_file(name: str, form: str = "") -> Any:

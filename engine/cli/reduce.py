@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.cli.arguments import add_compile_options, as_count, as_natural
-from engine.cli.inputs import as_utf8, compile_options, read_file
+from engine.cli.inputs import as_utf8, compile_options, notation_of, read_file, write_file
 from engine.cli.output import MisuseError, ProgressLine, print_json, print_note
 from engine.diagnosis.case import RequestConstraint
 from engine.diagnosis.reduce.engine_check import EngineFailure
@@ -57,7 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Reduce a file as far as a command, an engine or a server still fails on it."""
     text = as_utf8(read_file(arguments.file), arguments.file)
-    notation = arguments.notation or _notation_of(arguments.file, text)
+    notation = arguments.notation or notation_of(arguments.file, text)
     if NOTATIONS[notation].is_expression:
         text = text.removesuffix("\n").removesuffix("\r")
     failure: EngineFailure | ServerFailure | None = None
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         except JsonTextError as error:
             raise MisuseError("cli.file.not_json", name=arguments.file, reason=error.diagnostic.message) from error
     if arguments.output:
-        _write(arguments.output, found.text)
+        write_file(arguments.output, found.text)
     if arguments.json:
         failed = None if failure is None else {"kind": failure.kind, "reason": failure.reason, "text": failure.text}
         print_json({**_as_data(found, text), "failure": failed})
@@ -152,17 +152,6 @@ def _failure_text(name: str, failure: EngineFailure | ServerFailure) -> str:
     return catalogue_text("cli.reduce.message.failure", name=name, kind=failure.kind, shown=shown)
 
 
-def _notation_of(name: str, text: str) -> str:
-    suffix = Path(name).suffix.lower()
-    by_suffix = [notation.id for notation in NOTATIONS.values() if suffix and suffix in notation.suffixes]
-    if by_suffix:
-        return by_suffix[0]
-    likely = NOTATIONS.likely(text)
-    if likely is None:
-        raise MisuseError("cli.reduce.error.notation", name=name)
-    return likely.id
-
-
 def split_command(command: str) -> list[str]:
     """Split a command line as the shell of the platform does, without running one."""
     try:
@@ -201,13 +190,6 @@ def check_by(command: Sequence[str], candidate: Path, timeout: float) -> Callabl
             process.wait()
 
     return check
-
-
-def _write(name: str, text: str) -> None:
-    try:
-        Path(name).write_text(text, "utf-8", newline="")
-    except OSError as error:
-        raise MisuseError("cli.file.unwritable", name=name, reason=error.strerror or error) from error
 
 
 def _as_data(found: ReducedText, original: str) -> dict[str, object]:

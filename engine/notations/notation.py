@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from engine.grammar import Grammar
     from engine.grammar.options import CompileOptions
     from engine.notations.building import Built
+    from engine.notations.editing.expressions import ExpressionSyntax
     from engine.notations.railroad import Railroad
     from engine.notations.reference import ReferenceGroup
     from engine.notations.schema_map import SchemaMap
@@ -91,6 +92,11 @@ class Notation:
     def variants(self) -> tuple[NotationVariant, ...]:
         """Return the forms in which it is offered, the default first."""
         return (NotationVariant(self.id),)
+
+    @property
+    def expressions(self) -> ExpressionSyntax | None:
+        """Return the syntax of its alternatives and items; None if its texts do not consist of them."""
+        return None
 
     def parse(self, text: SourceText, options: CompileOptions) -> tuple[Grammar, tuple[Diagnostic, ...]]:
         """Parse a text to rules; a notation without named rules has one rule.

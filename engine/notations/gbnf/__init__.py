@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from engine.grammar import Grammar
     from engine.grammar.options import CompileOptions
     from engine.notations.editing.completion import Proposals
+    from engine.notations.editing.expressions import ExpressionSyntax
     from engine.notations.explanation import ExplanationEntry
     from engine.notations.lexing import LineTokens
     from engine.notations.railroad import Railroad
@@ -29,6 +30,13 @@ class Gbnf(Notation):
     id = "gbnf"
     suffixes = (".gbnf",)
     has_named_rules = True
+
+    @property
+    def expressions(self) -> ExpressionSyntax:
+        """Return the syntax of alternatives and items; see `Notation`."""
+        from engine.notations.gbnf.expressions import GbnfExpressions
+
+        return GbnfExpressions()
 
     def parse(self, text: SourceText, options: CompileOptions) -> tuple[Grammar, tuple[Diagnostic, ...]]:
         """Parse rules; see `Notation`."""

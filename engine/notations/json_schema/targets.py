@@ -14,6 +14,7 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from engine.notations import links
+from engine.notations.json_schema.dialects import SchemaDraft, draft_of
 from engine.notations.json_schema.outline import Outline, OutlinePart, OutlineRole
 from engine.source import Span
 from engine.source.json_pointer import escape_step, unescape_step
@@ -59,6 +60,9 @@ class SchemaTargets:
         self.references: list[SchemaReference] = []
         if self.root is None:
             return
+        named = self.root.members.get("$schema")
+        is_oldest = named is not None and draft_of(named.text or "") is SchemaDraft.DRAFT_4
+        self._address_keyword = "id" if is_oldest else "$id"
         self._collect(self.root)
         for part in self.root.walk():
             if part.name in REFERENCES and part.text is not None and _may_refer(part):
@@ -123,6 +127,10 @@ class SchemaTargets:
         found += [address.removeprefix(_BASE) for address, root in self._by_address.items() if root is not resource]
         return found
 
+    def resource_of(self, part: OutlinePart) -> OutlinePart:
+        """Return the schema whose address a part belongs to: the nearest one with an address, or the root."""
+        return self._resources[id(part)][0]
+
     def _collect(self, root: OutlinePart) -> None:
         self._by_address[_BASE] = root
         todo = [(root, root, _BASE)]
@@ -134,7 +142,7 @@ class SchemaTargets:
             todo += [(inner, resource, base) for inner in (*part.members.values(), *part.items)]
 
     def _enter(self, part: OutlinePart, resource: OutlinePart, base: str) -> tuple[OutlinePart, str]:
-        given = part.members.get("$id")
+        given = part.members.get(self._address_keyword)
         if given is not None and given.text is not None:
             address, fragment = links.split(given.text)
             if address:

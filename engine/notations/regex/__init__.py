@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from engine.grammar import Grammar
     from engine.grammar.options import CompileOptions
     from engine.notations.editing.completion import Proposals
+    from engine.notations.editing.expressions import ExpressionSyntax
     from engine.notations.explanation import ExplanationEntry
     from engine.notations.lexing import LineTokens
     from engine.notations.notation import GroupLabel
@@ -53,6 +54,13 @@ class Regex(Notation):
             NotationVariant("regex_python", {"dialect": "python"}),
             NotationVariant("regex_ecma", {"dialect": "ecma"}),
         )
+
+    @property
+    def expressions(self) -> ExpressionSyntax:
+        """Return the syntax of alternatives and items; see `Notation`."""
+        from engine.notations.regex.expressions import RegexExpressions
+
+        return RegexExpressions()
 
     def parse(self, text: SourceText, options: CompileOptions) -> tuple[Grammar, tuple[Diagnostic, ...]]:
         """Parse an expression; see `Notation`."""

@@ -40,6 +40,7 @@ SUCCESS = {
     "audit": ("--tokenizer", str(ROOT / "resources/models/records")),
     "test": ("{document}",),
     "fuzz": ("{schema}", "--texts", "3"),
+    "refactor": ("{old_schema}", "--do", "upgrade-draft"),
     "bench": (*REGEX, "ab", "--text", "ab", *MODEL, "--engines", "turnstile"),
     "diff": ("--engine", "turnstile", "--engine", "turnstile", *REGEX, "ab"),
     "probe-keywords": ("--engine", "turnstile"),
@@ -61,6 +62,7 @@ NEGATIVE = {
     "audit": (*MODEL, "--width", "7"),
     "test": ("{cases}",),
     "fuzz": ("{schema}", "--additional", "closed"),
+    "refactor": ("{schema}", "--do", "upgrade-draft"),
     "bench": (*REGEX, "(ab", "--text", "ab", *MODEL),
     "diff": ("--engine", "xgrammar", *REGEX, "ab"),  # not installed either
     "probe-keywords": ("--engine", "xgrammar-open"),  # not installed by the extra `test`
@@ -92,8 +94,11 @@ def files_of(tmp_path):
     cases.write_text('[[case]]\nnotation = "regex"\ngrammar = "ab"\naccept = ["a"]\n')
     schema = tmp_path / "schema.json"
     schema.write_text('{"type": "object", "properties": {"a": {"type": "integer"}}}')
+    old_schema = tmp_path / "old_schema.json"
+    old_schema.write_text('{"$schema": "http://json-schema.org/draft-07/schema#", "const": 1}')
     return {
         "schema": schema,
+        "old_schema": old_schema,
         "document": document,
         "cases": cases,
         "broken": broken,

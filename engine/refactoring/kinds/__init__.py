@@ -1,0 +1,1 @@
+"""The refactorings: each module of this package declares one as `REFACTORING`."""
