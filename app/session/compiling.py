@@ -55,8 +55,6 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-DEBOUNCE_MS = 10  # several edits by one key are one compile; a later key cancels the compile of an earlier one
-
 
 @dataclass(frozen=True, slots=True)
 class CompiledGrammarView:
@@ -144,7 +142,7 @@ class Compiling(QObject):
         self._diagnostics: tuple[Diagnostic, ...] = ()  # of that revision
         self._target_diagnostics: tuple[Diagnostic, ...] = ()  # of the current text, once they are known
         self._emitted_for_target: tuple[Diagnostic, ...] = ()
-        self._timer = delayed(self, DEBOUNCE_MS, self.compile_now)
+        self._timer = delayed(self, 0, self.compile_now)  # several edits by one key are one compile
         document.changed.connect(lambda _revision: self._timer.start())
         document.target_changed.connect(self._lint)
         document.replaced.connect(self._forget)

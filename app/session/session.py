@@ -52,6 +52,7 @@ from engine.decoding.values import Finish, Position
 from engine.source import Diagnostic, Severity
 
 _GRACE_MS = 200
+_COMPILE_GRACE_MS = 1_000  # every key cancels a compile, and a new process needs longer than that before it compiles
 DECODE_GRACE_MS = 10_000
 """How long a cancelled decode request may go on: a kill loses the model, and loading it again takes longer."""
 _ENGINES_GRACE_MS = 3_000  # the process stops its engines first: nobody else could
@@ -66,7 +67,7 @@ class WorkerPool(QObject):
         self, parent: QObject | None = None, *, decode_handler: Callable[[], Handler] = usual_decode_handler
     ) -> None:
         super().__init__(parent)
-        self.compile = JobGroup("compile", compile_handler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
+        self.compile = JobGroup("compile", compile_handler, Policy(exclusive=True, grace_ms=_COMPILE_GRACE_MS), self)
         policy = Policy(exclusive=False, grace_ms=DECODE_GRACE_MS, stateful=True)
         self.decode = JobGroup("decode", decode_handler, policy, self)
         self.judge = JobGroup("judge", judge_handler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)

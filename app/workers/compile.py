@@ -43,7 +43,8 @@ from engine.compile import compile_grammar
 from engine.grammar.options import CompileOptions
 from engine.notations import NOTATIONS
 from engine.notations.editing import apply_edits
-from engine.source import CancelToken, GrammarError, LimitExceededError, SourceText, Span, diagnostic
+from engine.source import CancelledError, CancelToken, GrammarError, LimitExceededError, SourceText, Span, diagnostic
+from engine.source.collection import no_collection
 
 if TYPE_CHECKING:
     from app.graph.layout.railroad import RailroadDrawing
@@ -79,6 +80,14 @@ class CompileHandler(Handler):
 
     @handles(CompileRequest)
     def _compile(self, request: CompileRequest, job: Job) -> CompileAnswer:
+        try:
+            with job.cancel.scope(), no_collection():  # the next text waits until this one has ended
+                return self._compiled(request, job)
+        except CancelledError:
+            self._positions = self._request = None  # its automaton was left in the middle of a step
+            raise
+
+    def _compiled(self, request: CompileRequest, job: Job) -> CompileAnswer:
         cancel = job.cancel
         started = time.perf_counter()
         dfa, too_large, rules, why_no_rules, rule_positions, regions = None, "", None, "", None, None
@@ -122,8 +131,7 @@ class CompileHandler(Handler):
 
     def _emit_map(self, request: CompileRequest, job: Job) -> None:
         """Send the map of a schema."""
-        with job.cancel.scope():
-            found = NOTATIONS[request.notation].schema_map(request.text, request.options)
+        found = NOTATIONS[request.notation].schema_map(request.text, request.options)
         job.emit(Mapped(request.revision, found))
 
     @handles(ListExports)

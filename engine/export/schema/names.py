@@ -11,7 +11,7 @@ from engine.export.rules.rule_builder import kebab
 from engine.notations.json_schema.json_tree import Json, read_json
 from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.formula.nodes import And, ExactlyOne, Formula, Not, Or, Ref, span_of, span_of_location
-from engine.source import SourceText, Span, checkpoint
+from engine.source import SourceText, Span, check_cancelled, checkpoint
 from engine.source.json_pointer import NAMED_SUBSCHEMAS, unescape_step
 
 _DEFINITIONS = ("$defs", "definitions")
@@ -30,6 +30,7 @@ class SchemaNames:
         self._of_type: dict[Span, Span] = {}  # a schema with only a type has no definition
         todo = [read_json(source.text)]
         while todo:
+            check_cancelled()
             node = todo.pop()
             self._schemas.setdefault(node.span, node)
             self._keys.update((node.members[name].span, key) for name, key in node.key_spans.items())

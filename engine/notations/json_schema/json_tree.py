@@ -217,13 +217,14 @@ class JsonText:
         while todo:
             value, holder = todo.pop()
             checkpoint(1 + len(value))
+            number = len(above)
+            above += [holder] * len(value)
+            steps += value if isinstance(value, dict) else range(len(value))
             for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
-                number = len(above)
-                above.append(holder)
-                steps.append(step)
                 value[step] = Json(inner, number, self)
                 if isinstance(inner, _HOLDERS):
                     todo.append((inner, number))
+                number += 1
         return root
 
     def explain_error(self, at: int) -> None:
@@ -232,11 +233,11 @@ class JsonText:
         Raises:
             JsonTextError: the error, as `read` raises it, which parses the text before it, too.
         """
-        before = _TO_LAST_BRACKET.match(self._text, 0, at)
-        if before is not None and before.end():
+        start = _after_last_bracket(self._text, at)
+        if start:
             parser = _Parser(self._text, None, self)
-            parser.begin_after(_BETWEEN_BRACKETS.sub("", before[0]), before.end())
-            parser.run(before.end())
+            parser.begin_after(_brackets(self._text[:start]).decode(), start)
+            parser.run(start)
 
     def read(self, nesting: int | None = None) -> Json:
         """Parse the tokens and return the root, with all spans."""
@@ -270,17 +271,48 @@ class JsonText:
 
 # The json module is recursive, in C. Up to this depth its stack is known to suffice.
 _SHALLOW: Final = 300
-_BETWEEN_BRACKETS: Final = re.compile(r'[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"?')
-_TO_LAST_BRACKET: Final = re.compile(rf"(?:(?:{_BETWEEN_BRACKETS.pattern})*+[\[\]{{}}])*+")
-_STEPS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
+_BRACKETS: Final = "[]{}"
+_NO_MARKS: Final = bytes(byte for byte in range(256) if byte not in b'"[]{}')
+_STRINGS: Final = re.compile(rb'"[^"]*+"?')
+_ONE_KIND: Final = bytes.maketrans(b"[]", b"{}")
+_STEPS: Final = {ord("{"): 1, ord("}"): -1}
+_PASSES: Final = 16  # over the brackets of a text; few texts are nested deeper
 
 
 def _is_shallow(text: str, nesting: int | None) -> bool:
     most = _SHALLOW if nesting is None else min(_SHALLOW, nesting)
     if text.count("[") + text.count("{") <= most:
         return True
-    steps = map(_STEPS.__getitem__, _BETWEEN_BRACKETS.sub("", text))
-    return max(accumulate(steps), default=0) <= most
+    brackets, depth = _brackets(text).translate(_ONE_KIND), 0
+    while brackets and depth < _PASSES:  # each pass removes the innermost pairs
+        brackets, depth = brackets.replace(b"{}", b""), depth + 1
+    return depth + max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) <= most
+
+
+def _without_escapes(text: str) -> str:
+    """Return a text of the same length without the quotation marks that end no string."""
+    return text.replace("\\\\", "__").replace('\\"', "__") if "\\" in text else text
+
+
+def _brackets(text: str) -> bytes:
+    """Return the brackets outside of strings, up to the first error of a text; whatever follows is arbitrary.
+
+    A pattern that matches what is between brackets takes eight times as long.
+    """
+    marks = _without_escapes(text).encode("utf-8", "surrogatepass").translate(None, _NO_MARKS)
+    # Where two quotation marks meet, what follows them is in a string or not as it would be without them.
+    return _STRINGS.sub(b"", marks.replace(b'""', b""))
+
+
+def _after_last_bracket(text: str, at: int) -> int:
+    """Return the offset after the last bracket outside of strings before an error; 0 if there is none."""
+    plain, end = _without_escapes(text[:at]), at
+    if plain.count('"') % 2:
+        end = plain.rindex('"')
+    # From here on, `end` is outside of strings.
+    while (found := max(plain.rfind(mark, 0, end) for mark in _BRACKETS)) >= 0 and plain.count('"', found, end) % 2:
+        end = plain.rindex('"', 0, found)
+    return found + 1
 
 
 class _UnusualError(ValueError):
@@ -363,7 +395,7 @@ class _Parser:
     def run(self, start: int = 0) -> Json:
         """Parse the text from an offset and return its root."""
         text = self._text
-        has_other_space = _OTHER_SPACE.search(text) is not None
+        has_other_space = _OTHER_SPACE.search(text, start) is not None
         end = start
         for token in json_tokens(text, start):
             if has_other_space:

@@ -158,6 +158,7 @@ class _Mapper:
         return " | ".join(types)
 
     def _constraints(self, row: int, node: Json) -> str:
+        checkpoint()
         if self._groups[row]:
             return str(len(node.members))
         return ", ".join(self._facts(node)) if node.members else ""
@@ -204,6 +205,7 @@ class _Mapper:
         """Return the states of each subschema, of which each bound makes so many; those within it come first."""
         states = array("q", bytes(8 * len(self._nodes)))
         for row in range(len(self._nodes) - 1, -1, -1):
+            checkpoint()
             if not self._groups[row]:
                 states[row] = min(self._own_states(self._nodes[row], states), 2**62)
         return states

@@ -1,4 +1,5 @@
 import itertools
+import json
 import pickle
 import re
 from contextlib import contextmanager
@@ -48,6 +49,37 @@ def test_a_breached_limit_is_a_diagnostic_with_its_numbers():
     answer = handle(request("a" * 100, options=CompileOptions(limits=Limits(source_length=10))))
     assert answer.dfa is None
     assert "100" in answer.diagnostics[0].message
+
+
+class Checked(CancelToken):
+    """A token that counts how often it is checked, and is cancelled at one of these checks."""
+
+    def __init__(self, last=None):
+        super().__init__()
+        self.checks, self.last = 0, last
+
+    def check(self):
+        self.checks += 1
+        if self.checks == self.last:
+            self.cancel()
+        super().check()
+
+
+PARTS = {f"part{n}": {"properties": {"id": {"minLength": n}, "tags": {"items": {"type": "string"}}}} for n in range(25)}
+SCHEMA = json.dumps({"properties": {name: {"$ref": f"#/$defs/{name}"} for name in PARTS}, "$defs": PARTS})
+
+
+def test_a_compile_can_be_cancelled_in_each_of_its_parts():
+    asked, token, ends, turns = CompileRequest(1, "json_schema", SCHEMA, CompileOptions()), Checked(), [], []
+    whole = CompileHandler().handle(asked, token, lambda _f: (ends.append(token.checks), turns.append(work_turns())))
+    assert 0 < ends[0] < ends[1] < token.checks
+    assert turns[1] > 0  # which are counted, and so checked, outside of the parts as well
+    handler = CompileHandler()
+    for last in (1, ends[0] + 1, ends[1] + 1):
+        with pytest.raises(CancelledError):
+            handler.handle(asked, Checked(last), lambda _found: None)
+    again = handle(asked, handler)
+    assert (again.dfa, again.rules) == (whole.dfa, whole.rules)
 
 
 def test_an_automaton_too_large_to_draw_shows_its_beginning_and_then_any_other_place(monkeypatch):

@@ -10,9 +10,10 @@ from engine.notations.json_schema.json_tree import Json, JsonText, JsonTextError
 from engine.schema_automaton.formula.values import number
 from engine.source import Span, diagnostic
 
+texts = st.text() | st.text('"\\[]{}n')
 values = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text()),
-    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(), inner, max_size=4)),
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), texts),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(texts, inner, max_size=4)),
     max_leaves=20,
 )
 
