@@ -38,6 +38,7 @@ from app.panes.editor.notation_history import NotationHistory
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.slices import SLICE, SlicedChange, replace_in_slices, slices_of
 from app.panes.editor.target_badges import Badge, badge_of, badge_rect, paint_badge
+from app.panes.editor.typing_keys import TypingKeys
 from app.theme import Role
 from app.theme.labels import plain_text
 from app.widgets.clean_paste import without_secrets
@@ -115,13 +116,13 @@ class CodeEdit(QPlainTextEdit):
         self.folding = Folding(self, self._slices)
         self.folding.changed.connect(self._highlighter.show_visible)
         self.gutter = Gutter(self, self.sign_of_line, self.tip_of_line, self.folding)
+        self.typing_keys = TypingKeys(self)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
-        # White space matters in a grammar, so Tab moves the focus as elsewhere.
-        self.setTabChangesFocus(True)
+        self.setTabChangesFocus(True)  # where `TypingKeys` does not indent
         self.setAccessibleName(ui_text("common.word.grammar"))
         self.textChanged.connect(self._on_text_changed)
         self.blockCountChanged.connect(self._resize_gutter)
@@ -557,8 +558,13 @@ class CodeEdit(QPlainTextEdit):
     # --- events ------------------------------------------------------------------------------------------------------
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Let Tab accept a completion while the list is open."""
-        return not self.popup_is_open() and super().focusNextPrevChild(forward)
+        """Let Tab accept a completion while the list is open, and indent where it does."""
+        return not (self.popup_is_open() or self.typing_keys.has_tab) and super().focusNextPrevChild(forward)
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        """Notice Esc, whose press is a command of the window."""
+        super().keyReleaseEvent(event)
+        self.typing_keys.note_release(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Leave the keys of the completion list to it, and report other typed characters."""
@@ -580,11 +586,13 @@ class CodeEdit(QPlainTextEdit):
         return not (self._text[: selected.start] + self._text[selected.end :]).strip()
 
     def _edit_by_key(self, event: QKeyEvent) -> None:
-        """Handle undo and redo; treat Shift+Return as Return, since Qt's line separator is no line feed."""
+        """Handle undo, redo and `TypingKeys`; treat Shift+Return as Return: Qt's line separator is no line feed."""
         if event.matches(QKeySequence.StandardKey.Undo):
             self.undo()
         elif event.matches(QKeySequence.StandardKey.Redo):
             self.redo()
+        elif self.typing_keys.handle(event):
+            pass
         elif event.matches(QKeySequence.StandardKey.InsertLineSeparator):
             self.textCursor().insertBlock()
             self.ensureCursorVisible()

@@ -445,6 +445,7 @@ class EditorPane(QWidget):
         self.notation_label.setText(found.title)
         self.edit.setPlaceholderText(found.placeholder)
         self.edit.notation = notation
+        self.edit.typing_keys.set_notation(notation)
         self.edit.set_lexer(found.lex_line, found.resume_at)
         wrap = QTextOption.WrapMode
         self.edit.setWordWrapMode(wrap.WrapAnywhere if found.wraps_anywhere else wrap.WrapAtWordBoundaryOrAnywhere)

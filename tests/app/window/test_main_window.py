@@ -104,6 +104,7 @@ def test_a_broken_pattern_disables_the_step_and_says_why(desk):
     desk.open("a+b")
     desk.panes.editor.edit.selectAll()
     desk.qtbot.keyClicks(desk.panes.editor.edit, "a+b(")
+    desk.qtbot.keyClick(desk.panes.editor.edit, Qt.Key.Key_Delete)  # the bracket that closes it
     desk.wait(lambda: desk.session.compiling.stale_reason != "")
     assert not desk.window.commands["run.step"].isEnabled()
     assert "error" in desk.window.commands["run.step"].toolTip()

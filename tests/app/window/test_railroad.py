@@ -95,6 +95,7 @@ def test_the_diagram_and_the_text_lead_to_each_other(desk, tmp_path: Path) -> No
     edit.setFocus()
     edit.selectAll()
     QTest.keyClicks(edit, "root ::= (")
+    QTest.keyClick(edit, Qt.Key.Key_Delete)  # the bracket that closes it
     desk.wait(lambda: bool(desk.session.compiling.stale_reason))
     assert shows(view, "item")
     desk.qtbot.mouseClick(port, LEFT, pos=center(view, key_of(view, "[a-z]")))
