@@ -244,6 +244,12 @@ class Document(QObject):
             self._change(test_strings=texts)
             self._set_modified(modified=True)
 
+    def set_sample(self, text: str) -> None:
+        """Store a change of the sample text."""
+        if text != self._content.sample:
+            self._change(sample=text)
+            self._set_modified(modified=True)
+
     def set_breakpoints(self, breakpoints: tuple[Breakpoint, ...]) -> None:
         """Store a change of the breakpoints."""
         if breakpoints != self._content.breakpoints:

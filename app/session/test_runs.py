@@ -30,9 +30,12 @@ from app.workers.requests.judge import (
     FollowLog,
     JudgeAnswer,
     JudgeRequest,
+    JudgeSample,
     LogAnswer,
     ParsedText,
     ParseText,
+    SampleAnswer,
+    SampleMode,
     SuggestAnswer,
     SuggestRequest,
 )
@@ -161,6 +164,22 @@ class StringTestRuns(QObject):
         if self._drawn is not None:
             request = ParseText(self._drawn.request, text, known)
             self._group.ask(request, self).then(partial(show, request)).lost(lambda _lost: stop())
+
+    def judge_sample(self, text: str, mode: SampleMode, show: Callable[[SampleAnswer], object]) -> None:
+        """Request the verdicts on a sample text; a newer request replaces one that waits.
+
+        Args:
+            text: the sample.
+            mode: what is judged of it.
+            show: receives the verdicts.
+        """
+        self.stop_judging_sample()
+        if self._drawn is not None:
+            self._group.ask(JudgeSample(self._drawn.request, text, mode), self).then(show)
+
+    def stop_judging_sample(self) -> None:
+        """Cancel the request of verdicts on a sample text."""
+        self._group.cancel(lambda request: isinstance(request, JudgeSample))
 
     def find_ambiguous_text(self, show: Callable[[AmbiguityAnswer], object]) -> PendingAnswer[AmbiguityAnswer] | None:
         """Search for a text with two readings; a second search replaces the first. Return None without a grammar."""

@@ -17,6 +17,7 @@ from app.panes import (
     probabilities,
     problems,
     railroad,
+    sample,
     test_strings,
     timeline,
 )
@@ -40,6 +41,7 @@ PANES = (
     engines.PANE,
     railroad.PANE,
     parse_tree.PANE,
+    sample.PANE,
 )
 """The panes in the order of their tabs; those of other distributions follow."""
 

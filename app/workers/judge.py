@@ -34,6 +34,7 @@ from app.workers.requests.judge import (
     IntakeRequest,
     JudgeAnswer,
     JudgeRequest,
+    JudgeSample,
     LogAnswer,
     LogState,
     ParsedText,
@@ -41,8 +42,12 @@ from app.workers.requests.judge import (
     ReadAnswer,
     ReadAutomaton,
     ReadRequest,
+    SampleAnswer,
+    SampleMode,
+    SampleVerdict,
     SuggestAnswer,
     SuggestRequest,
+    sample_texts,
 )
 from engine.automata.byte_automaton import DEAD
 from engine.compile import compile_grammar
@@ -62,6 +67,7 @@ from engine.diagnosis.parse_trees.parser import TextParser
 from engine.diagnosis.parse_trees.values import AmbiguityAnswer, AmbiguityVerdict, ParseTree
 from engine.diagnosis.test_strings import suggestions
 from engine.diagnosis.test_strings.coverage import WeighedUses, automata_of, uses_of, weighed_coverage
+from engine.diagnosis.test_strings.matches import find_matches
 from engine.diagnosis.test_strings.values import TEXT_END, CountedText, Coverage, Suggestion, SuggestionKind
 from engine.diagnosis.verdicts.replay import replay_text
 from engine.diagnosis.verdicts.verdict import Verdict, VerdictOutcome
@@ -154,6 +160,7 @@ class StringTestHandler(Handler):
         self._dfa: ByteDfa | None = None
         self._has_no_dfa = False
         self._verdicts: dict[str, Verdict] = {}
+        self._sample_verdicts: dict[str, SampleVerdict] = {}
         self._uses: dict[bytes, WeighedUses] = {}
         self._output_uses: dict[CountedText, WeighedUses] = {}
         self._log: _FollowedLog | None = None
@@ -163,6 +170,7 @@ class StringTestHandler(Handler):
     def _take(self, request: CompileRequest, cancel: CancelToken) -> CompiledGrammar:
         """Return the compiled grammar; drop everything that belongs to another one."""
         if self._grammar is None or self._request != request:
+            self._sample_verdicts = {}
             self._verdicts, self._uses, self._automata, self._why_not = {}, {}, None, ""
             self._dfa, self._has_no_dfa = None, False
             self._grammar, self._output_uses, self._parser = None, {}, None
@@ -220,6 +228,26 @@ class StringTestHandler(Handler):
         covered = _listed(grammar, self._coverage(grammar, request, job.cancel))
         return JudgeAnswer(revision, request.texts, verdicts, covered)
 
+    @handles(JudgeSample)
+    def _judge_sample(self, request: JudgeSample, job: Job) -> SampleAnswer:
+        try:
+            grammar = self._take(request.compiled, job.cancel)
+            if request.mode is SampleMode.SEARCH:
+                data = request.text.encode("utf-8", "surrogatepass")
+                found = find_matches(grammar, data, cancel=job.cancel)
+                return SampleAnswer(request, matches=found.ranges, searched=found.searched)
+            texts = sample_texts(request.text, request.mode)
+            known = self._sample_verdicts
+            self._sample_verdicts = {text: known[text] for text in texts if text in known}
+            for text in texts:
+                if text not in self._sample_verdicts:
+                    self._sample_verdicts[text] = SampleVerdict.of(self._judged(grammar, text, job.cancel))
+            return SampleAnswer(request, tuple(self._sample_verdicts[text] for text in texts))
+        except GrammarError:
+            return SampleAnswer(request, error=ui_text("common.grammar.not_compiled"))
+        except LimitExceededError as error:
+            return SampleAnswer(request, error=sentence(error))
+
     @handles(CoverRequest)
     def _cover(self, request: CoverRequest, job: Job) -> CoverAnswer:
         """Follow some more outputs; the result for an output is kept as long as it is requested."""
@@ -247,19 +275,19 @@ class StringTestHandler(Handler):
 
         known = self._verdicts.get(text)
         if known is None:
-            cancel.check()
-            data = text.encode("utf-8", "surrogatepass")
-            try:
-                known = replay_text(grammar, data, advise=False, cancel=cancel)
-            except LimitExceededError as error:
-                known = Verdict(
-                    VerdictOutcome.ILLEGAL, f"{ui_text('workers.judge.not_judged', reason=error)}.", data=data
-                )
-            # The window receives all verdicts at every key, so send only what it shows.
-            failure = known.failure and replace(known.failure, stacks=known.failure.stacks[:1])
-            known = replace(known, diagnostics=(), failure=failure)
-            self._verdicts[text] = known
+            known = self._verdicts[text] = self._judged(grammar, text, cancel)
         return known
+
+    def _judged(self, grammar: CompiledGrammar, text: str, cancel: CancelToken) -> Verdict:
+        cancel.check()
+        data = text.encode("utf-8", "surrogatepass")
+        try:
+            found = replay_text(grammar, data, advise=False, cancel=cancel)
+        except LimitExceededError as error:
+            return Verdict(VerdictOutcome.ILLEGAL, f"{ui_text('workers.judge.not_judged', reason=error)}.", data=data)
+        # The window receives all verdicts at every key, so send only what it shows.
+        failure = found.failure and replace(found.failure, stacks=found.failure.stacks[:1])
+        return replace(found, diagnostics=(), failure=failure)
 
     def _coverage(self, grammar: CompiledGrammar, request: JudgeRequest, cancel: CancelToken) -> Coverage:
 

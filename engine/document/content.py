@@ -178,6 +178,7 @@ class StoredDocument(msgspec.Struct, frozen=True):
     trace: Trace = Trace()
     archived: tuple[ArchivedBranch, ...] = ()  # from other prompts and models, the latest first
     test_strings: tuple[ExpectedText, ...] = ()
+    sample: str = ""  # a text in which matches are shown
     breakpoints: tuple[Breakpoint, ...] = ()
     conditions: tuple[ConditionBreakpoint, ...] = ()
     automaton: AutomatonPart = AutomatonPart()

@@ -42,6 +42,7 @@ from app.panes.editor.typing_keys import TypingKeys
 from app.theme import Role
 from app.theme.labels import plain_text
 from app.widgets.clean_paste import without_secrets
+from app.widgets.document_text import document_text
 from engine.diagnosis.targets.findings import TargetDiagnostic
 from engine.notations.editing import Edit, apply_edits
 from engine.notations.lexing import LineLexer, partners, plain_line
@@ -524,7 +525,7 @@ class CodeEdit(QPlainTextEdit):
         if not self._is_silent:
             self._history.edited()
         # Not toPlainText(), which turns no-break spaces into spaces.
-        text = self.document().toRawText().replace("\u2029", "\n").replace("\u2028", "\n")
+        text = document_text(self.document())
         if text == self._text:
             return  # formats changed, not text
         self._take_text(text)

@@ -14,6 +14,7 @@ from app import theme
 from app.catalogue import ui_text
 from app.panes.generation.output import ShownOutput
 from app.theme.labels import plain_text
+from app.widgets.document_text import document_text
 
 
 class TextPage(QPlainTextEdit):
@@ -79,7 +80,7 @@ class TextPage(QPlainTextEdit):
             return
         self._is_outdated = False
         text = b"".join(token for _, token in self._output.tokens).decode("utf-8", "replace").replace("\r", "␍")
-        shown = self.toPlainText()
+        shown = document_text(self.document())
         if text != shown:
             is_at_end = self.verticalScrollBar().value() >= self.verticalScrollBar().maximum()
             if shown and text.startswith(shown):  # a step appends: what is there keeps its layout and the selection

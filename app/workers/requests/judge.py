@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from app.workers.protocol import WorkerRequest
 from app.workers.requests.compile import CompileRequest
@@ -45,6 +46,76 @@ class JudgeAnswer:
     texts: tuple[str, ...]
     verdicts: tuple[Verdict, ...] = ()
     coverage: Coverage = field(default_factory=Coverage)
+    error: str = ""
+
+
+class SampleMode(StrEnum):
+    """What is judged of a sample text."""
+
+    LINES = "lines"  # each line is a text
+    WHOLE = "whole"  # the sample is one text
+    SEARCH = "search"  # the matches within it are sought
+
+
+@dataclass(frozen=True, slots=True)
+class SampleVerdict:
+    """The part of a verdict that is shown of a sample, since those of all lines are sent at every key.
+
+    Attributes:
+        sentence: the result in one sentence.
+        is_complete: whether the text matches.
+        is_prefix: whether it begins a match.
+        legal: the number of bytes that begin one.
+        spans: the parts of the grammar where the match stops.
+    """
+
+    sentence: str
+    is_complete: bool
+    is_prefix: bool
+    legal: int
+    spans: tuple[Span, ...] = ()
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> SampleVerdict:
+        """Return the part of a verdict."""
+        spans = verdict.failure.spans[:1] if verdict.failure is not None else ()
+        return cls(verdict.sentence, verdict.is_complete, verdict.is_prefix, verdict.legal, spans)
+
+
+MOST_SAMPLE_TEXTS = 2_000
+"""The lines of a sample that are judged."""
+
+
+def sample_texts(text: str, mode: SampleMode) -> tuple[str, ...]:
+    """Return the texts of a sample that are judged."""
+    return (text,) if mode is SampleMode.WHOLE else tuple(text.split("\n", MOST_SAMPLE_TEXTS)[:MOST_SAMPLE_TEXTS])
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSample(WorkerRequest["SampleAnswer"]):
+    """Judge a sample text."""
+
+    compiled: CompileRequest
+    text: str
+    mode: SampleMode
+
+
+@dataclass(frozen=True, slots=True)
+class SampleAnswer:
+    """The verdicts on the texts of a sample, or the matches in it.
+
+    Attributes:
+        request: what was judged.
+        verdicts: those of the texts, in their order; fewer than there are texts at the limit.
+        matches: the half-open ranges of the matches, in bytes.
+        searched: the number of bytes in which matches were sought.
+        error: a sentence that says why nothing was judged; empty otherwise.
+    """
+
+    request: JudgeSample
+    verdicts: tuple[SampleVerdict, ...] = ()
+    matches: tuple[tuple[int, int], ...] = ()
+    searched: int = 0
     error: str = ""
 
 

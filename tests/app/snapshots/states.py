@@ -19,18 +19,29 @@ from app.panes.forced.pane import ForcedPane
 from app.panes.generation.pane import GenerationPane
 from app.panes.probabilities.pane import ProbabilitiesPane
 from app.panes.problems.pane import ProblemsPane
+from app.panes.sample.pane import SamplePane
 from app.panes.test_strings.pane import StringTestsPane
 from app.panes.timeline.pane import TimelinePane
 from app.session import Notification
 from app.window.banner import BannerStack
 from app.window.tour import TourCard
+from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import DecodeView
-from app.workers.requests.judge import JudgeAnswer, SuggestAnswer
+from app.workers.requests.judge import (
+    JudgeAnswer,
+    JudgeSample,
+    SampleAnswer,
+    SampleMode,
+    SampleVerdict,
+    SuggestAnswer,
+    sample_texts,
+)
 from engine.automata.dfa.dfa import ByteDfa
-from engine.compile import compile_grammar
+from engine.compile import CompileOptions, compile_grammar
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, ConditionBreakpoint, StopPoint
 from engine.decoding.values import Finish, StepOrigin, TraceNode
 from engine.diagnosis.test_strings.coverage import coverage, uses_of
+from engine.diagnosis.test_strings.matches import find_matches
 from engine.diagnosis.test_strings.values import Suggestion, SuggestionKind
 from engine.diagnosis.verdicts.replay import replay_text
 from engine.document.content import ExpectedText
@@ -223,6 +234,23 @@ def banners() -> QWidget:
     return stack
 
 
+def sample(text: str, mode: SampleMode = SampleMode.LINES) -> QWidget:
+    """Return the pane of a sample, judged by a grammar."""
+    pane = SamplePane()
+    pane.modes.setCurrentIndex(pane.modes.findData(mode))
+    pane.show_text(text)
+    request = JudgeSample(CompileRequest(0, "regex", "[A-Z]+: [a-z ]+", CompileOptions()), text, mode)
+    grammar = compile_grammar(request.compiled.notation, request.compiled.text)
+    verdicts = (SampleVerdict.of(replay_text(grammar, one.encode(), advise=False)) for one in sample_texts(text, mode))
+    searches = mode is SampleMode.SEARCH
+    found = find_matches(grammar, text.encode())
+    answer = SampleAnswer(
+        request, () if searches else tuple(verdicts), found.ranges if searches else (), found.searched
+    )
+    pane.show_answer(answer if text else SampleAnswer(request))
+    return shown(pane, 640, 200)
+
+
 def tour_card() -> QWidget:
     ground = QDialog()
     shown(ground, 400, 220)
@@ -259,6 +287,9 @@ STATES: dict[str, State] = {
     "tests-typical": lambda: string_tests(PASSING),
     "tests-error": lambda: string_tests(FAILING, stale="The grammar has an error"),
     "tests-suggestions": suggestions,
+    "sample-empty": lambda: sample(""),
+    "sample-typical": lambda: sample("HAMLET: to be\nOPHELIA: my Lord\n\nKING:\nGertrude: come"),
+    "sample-search": lambda: sample("(HAMLET: to be, OPHELIA: my lord) KING", SampleMode.SEARCH),
     "breakpoints-empty": lambda: breakpoints(()),
     "breakpoints-typical": lambda: breakpoints(BREAKPOINTS),
     "forced-empty": lambda: shown(ForcedPane(), 900, 220),

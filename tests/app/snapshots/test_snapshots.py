@@ -34,6 +34,7 @@ WITH_COLOURS_OF_THEIR_OWN = (  # beside those of the style sheet
     "probabilities-typical",
     "problems-error",
     "reference-nothing",
+    "sample-typical",
     "status-busy",
     "tests-error",
     "timeline-typical",
