@@ -96,6 +96,7 @@ class PreferencesDialog(QDialog):
         rows.addWidget(self.nothing)
         rows.addStretch(1)
         area = QScrollArea(widgetResizable=True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its fields scroll into view when they get the focus
         area.setProperty("role", "field")
         area.setWidget(inner)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
