@@ -32,6 +32,7 @@ COMMANDS: Final = (
     "share",
     "bundle",
     "forced",
+    "sample",
     "audit",
     "reduce",
     "test",

@@ -169,6 +169,19 @@ class LogitSource(Protocol):
 
 
 @runtime_checkable
+class AnswersTogether(Protocol):
+    """A source that computes the logits after several texts at once, faster than one after the other."""
+
+    def logits_of_all(self, many: Sequence[Sequence[int]]) -> list[Logits]:
+        """Return the logits after each of some lists of ids, as `LogitSource.logits` does up to rounding.
+
+        Raises:
+            ModelError: as `LogitSource.logits`.
+        """
+        ...
+
+
+@runtime_checkable
 class GivesLogProbabilities(Protocol):
     """A source that may return log-probabilities for the full distribution, too, as servers do.
 

@@ -15,9 +15,10 @@ the model would begin another text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import copy
+from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from engine.source.catalogue import catalogue_text
 from engine.source.lru import LruCache
 from engine.source.text import common_length
 from engine.vocabulary import Vocabulary
+
+T = TypeVar("T")
 
 _CACHED_LOGITS = 64
 _MAX_CAUSE = 200  # characters of another library's message
@@ -67,12 +70,49 @@ class TransformerSource:
             raise ValueError("a model needs at least one id")
         return self._logits_by_ids.get(tuple(ids), lambda: self._compute_logits(list(ids)))
 
+    def logits_of_all(self, many: Sequence[Sequence[int]]) -> list[Logits]:
+        """See `AnswersTogether`: lists of one length are one batch, after the ids that they share."""
+        by_length: dict[int, list[list[int]]] = {}
+        for ids in many:
+            if tuple(ids) not in self._logits_by_ids:
+                by_length.setdefault(len(ids), []).append(list(ids))
+        found: dict[tuple[int, ...], Logits] = {}
+        for batch in by_length.values():
+            if len(batch) > 1 and self.can_reuse_cache:
+                rows = self._batch(batch)
+                found.update((tuple(ids), row) for ids, row in zip(batch, rows, strict=True))
+        return [found[key] if (key := tuple(ids)) in found else self.logits(ids) for ids in many]
+
+    def _batch(self, batch: list[list[int]]) -> list[Logits]:
+        """Return the logits after lists of ids of one length."""
+        self._check_length(batch[0])
+        shared = min(*(common_length(batch[0], ids) for ids in batch[1:]), len(batch[0]) - 1)
+        rest = [ids[shared:] for ids in batch]
+        return self._computed(batch[0], lambda: self._batch_with_cache(batch[0][:shared], rest))
+
+    def _batch_with_cache(self, shared: list[int], rest: list[list[int]]) -> list[Logits]:
+        cache = self._new_cache()
+        if shared:
+            self._logits_with_cache(shared)
+            cache = copy.deepcopy(self._cache)
+            cache.batch_repeat_interleave(len(rest))
+        output = self.model(input_ids=self._torch.tensor(rest), past_key_values=cache, use_cache=True, logits_to_keep=1)
+        rows = [_as_array(output.logits[i : i + 1]) for i in range(len(rest))]
+        for row in rows:
+            row.setflags(write=False)
+        return rows
+
     def _compute_logits(self, ids: list[int]) -> Logits:
-        if self.context_length is not None and len(ids) > self.context_length:
-            raise ModelError("errors.models.context", tokens=len(ids), name=self.name, limit=self.context_length)
-        answer = self._forward(ids)
+        self._check_length(ids)
+        answer = self._computed(
+            ids, lambda: self._logits_with_cache(ids) if self.can_reuse_cache else self._logits_without_cache(ids)
+        )
         answer.setflags(write=False)
         return answer
+
+    def _check_length(self, ids: list[int]) -> None:
+        if self.context_length is not None and len(ids) > self.context_length:
+            raise ModelError("errors.models.context", tokens=len(ids), name=self.name, limit=self.context_length)
 
     def encode(self, text: str) -> list[int]:
         """See `LogitSource`."""
@@ -87,11 +127,11 @@ class TransformerSource:
         self._logits_by_ids.clear()
         self._clear_cache()
 
-    def _forward(self, ids: list[int]) -> Logits:
+    def _computed(self, ids: list[int], compute: Callable[[], T]) -> T:
         self._torch.set_num_threads(self._threads)  # the process may have loaded a model of another size
         try:
             with self._torch.inference_mode():
-                return self._logits_with_cache(ids) if self.can_reuse_cache else self._logits_without_cache(ids)
+                return compute()
         except Exception as error:
             self._clear_cache()
             if isinstance(error, MemoryError) or "memory" in str(error):

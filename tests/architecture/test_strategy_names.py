@@ -1,4 +1,4 @@
-"""Only `engine.decoding.forced.strategies` compares the names of strategies; other code asks their objects."""
+"""Nothing compares the names of strategies, for forced runs and for drawing texts: code asks their objects."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import pytest
 from syntax import parsed
 
 from engine.decoding.forced.strategies import STRATEGIES
+from engine.decoding.strategies.decoders import DECODERS
 
 ROOT = Path(__file__).resolve().parents[2]
+NAMES = {*STRATEGIES.names, *DECODERS.names}
 OTHER_WORDS = {  # "none" is a value of a request's `reasoning_effort` and `tool_choice`
     "engine/diagnosis/intake/request_reader.py",
     "engine/diagnosis/failures/tool_rules.py",
@@ -32,7 +34,7 @@ def compared(source: str) -> list[int]:
             for node in ast.walk(parsed(source))
             if isinstance(node, ast.Compare | ast.MatchValue)
             for part in ast.walk(node)
-            if (isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in STRATEGIES)
+            if (isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in NAMES)
             or (isinstance(part, ast.Name) and part.id in ("OFF", "PREFERRED"))
         }
     )

@@ -83,6 +83,15 @@ def test_only_new_ids_are_fed(fed: tuple[Any, Feeds]) -> None:
     assert feeds.lengths == [4, 1, 1, 1, 1]
 
 
+def test_several_texts_are_one_batch_for_each_length_after_what_they_share(fed: tuple[Any, Feeds]) -> None:
+    source, feeds = fed
+    many = [[1, 2, 3, 4], [1, 2, 5, 6], [1, 2, 3], [1, 2, 3, 4, 7], [1, 2, 9, 9]]
+    found = source.logits_of_all(many)
+    assert feeds.lengths == [2, 2, 1, 2]  # the shared ids, three rows of two more, and the other two lengths
+    for ids, row in zip(many, found, strict=True):
+        np.testing.assert_allclose(row, from_scratch(source, ids), atol=1e-4, rtol=1e-4)
+
+
 def test_known_answers_are_not_asked_again(fed: tuple[Any, Feeds]) -> None:
     source, feeds = fed
     first = source.logits([1, 2, 3])

@@ -1,0 +1,70 @@
+"""`turnstile sample`: texts of a strategy, and its numbers beside the exact distribution."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from command_line import run
+from random_model import RandomModel
+
+import engine.models
+from engine.cli.exit_codes import ExitCode
+from engine.decoding.strategies.decoders import DECODERS
+
+TEXTS = ("Ab", "Ac", "Bd", "Be")
+GRAMMAR = ("--notation", "regex", "--grammar", "|".join(TEXTS), "--model", "any", "--samples", "12")
+
+
+@pytest.fixture(autouse=True)
+def model(monkeypatch):
+    monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: RandomModel(spread=1.0))
+
+
+def document(capsys, *options):
+    assert run("sample", *GRAMMAR, *options, "--json") == ExitCode.SUCCESS
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_document_has_texts_and_numbers(capsys):
+    found = document(capsys, "--strategy", "cars", "--seed", "4")
+    assert set(found["texts"][0]) >= {"text", "p", "weight", "count"}
+    assert sum(one["count"] for one in found["texts"]) == found["accepted"] == 12
+    assert sum(one["weight"] for one in found["texts"]) == pytest.approx(1)
+    assert found["tries"] >= 12
+    assert (found["kl"], found["tv"]) == (None, None)
+    low, high = found["p_grammar_bounds"]
+    assert 0 < low <= high < 1
+    assert found == document(capsys, "--strategy", "cars", "--seed", "4")
+    assert found["texts"] != document(capsys, "--strategy", "cars", "--seed", "5")["texts"]
+
+
+def test_the_exact_distribution_adds_distances(capsys):
+    found = document(capsys, "--strategy", "asap", "--exact")
+    assert found["kl"] < 0.01
+    assert found["tv"] < 0.1
+    assert found["compared"] == "strategy"
+    for one in found["texts"]:
+        assert one["p"] == pytest.approx(one["p_given_grammar"] * found["p_grammar"])
+
+
+@pytest.mark.parametrize("name", DECODERS.names)
+def test_every_strategy_prints_its_texts(name, capsys):
+    assert run("sample", *GRAMMAR, "--strategy", name, "--exact") == ExitCode.SUCCESS
+    shown = capsys.readouterr().out
+    assert any(text in shown for text in TEXTS)
+
+
+def test_runs_are_pooled(capsys):
+    assert document(capsys, "--strategy", "smc", "--runs", "5")["tries"] == 5 * 12
+
+
+def test_limits_end_a_run(capsys):
+    assert document(capsys, "--strategy", "local", "--max-calls", "9")["calls"] <= 9
+    assert run("sample", *GRAMMAR, "--strategy", "local", "--max-calls", "1") == ExitCode.NEGATIVE
+    assert "1" in capsys.readouterr().err
+
+
+def test_an_unknown_strategy_is_misuse(capsys):
+    assert run("sample", *GRAMMAR, "--strategy", "nonsense") == ExitCode.MISUSE
+    assert "cars" in capsys.readouterr().err
