@@ -77,7 +77,7 @@ class EquivalenceDialog(QDialog):
         self.bar = QProgressBar(textVisible=False, maximum=0)
         self.bar.setFixedHeight(_BAR)
         self.run_button = push_button(clicked=self._on_run)
-        self.rows = tuple(_TextRow(ui_text(f"dialogs.equivalence.{name}")) for name in ("removed", "added"))
+        self.rows = tuple(DifferingText(ui_text(f"dialogs.equivalence.{name}")) for name in ("removed", "added"))
         for row in self.rows:
             row.keep_button.clicked.connect(lambda _checked=False, row=row: self.test_wanted.emit(row.text))
         self._lay_out()
@@ -176,16 +176,22 @@ class EquivalenceDialog(QDialog):
         buttons.addWidget(push_button(ui_text("common.button.close"), clicked=self.reject))
 
 
-class _TextRow:
-    """A text that only one of the grammars has, with a button that adds it to the test strings; hidden without one."""
+class DifferingText:
+    """A row with a text that only one of two grammars has, and a button that adds it to the test strings.
 
-    def __init__(self, name: str) -> None:
+    Args:
+        name: what the text shows.
+        can_keep: whether there is the button.
+    """
+
+    def __init__(self, name: str, *, can_keep: bool = True) -> None:
         self.text = ""
         self.name_label = Label(name)
         self.text_label = ElidedLabel(role="", fills=True)
         self.text_label.setFont(theme.mono_font())
         self.keep_button = push_button(ui_text("dialogs.check.keep_test"), ui_text("dialogs.equivalence.keep_tip"))
-        self.widgets: tuple[QWidget, ...] = (self.name_label, self.text_label, self.keep_button)
+        buttons = (self.keep_button,) if can_keep else ()
+        self.widgets: tuple[QWidget, ...] = (self.name_label, self.text_label, *buttons)
         self.show_text(None)
 
     def show_text(self, text: bytes | None) -> None:

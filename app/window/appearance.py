@@ -68,7 +68,7 @@ class Appearance(QObject):
             self.settings.change(text_size=size)
             self._timer.start()
 
-    @command("edit.preferences", "Ctrl+,", place=(7, 1), icon="ph.gear")
+    @command("edit.preferences", "Ctrl+,", place=(8, 1), icon="ph.gear")
     def open_preferences(self) -> None:
         """Open the preferences."""
         from app.dialogs.preferences_dialog import PreferencesDialog  # start-up time: built when first shown

@@ -22,6 +22,7 @@ from app.presenters.grammar_edits import GrammarEdits
 from app.presenters.log_replay import LogReplay
 from app.presenters.output_check import OutputCheck
 from app.presenters.reduction import Reductions
+from app.presenters.refactoring import RefactoringCommands
 from app.presenters.schema_fuzz import SchemaFuzz
 from app.presenters.server_attachment import ServerAttachment
 from app.presenters.server_check import ServerChecks
@@ -90,6 +91,7 @@ class MainWindow(QMainWindow):
         self.reductions = Reductions(session, self)
         self.schema_fuzz = SchemaFuzz(session, lambda text: self.panes.view("tests").add_text(text), self)
         self.grammar_edits = GrammarEdits(session, lambda text: self.panes.view("tests").add_text(text), self)
+        self.refactorings = RefactoringCommands(session, self.panes.editor, self)
         self.server_checks = ServerChecks(
             session, self.output_check, self.sharing, lambda text: self.panes.view("tests").add_text(text), self
         )
@@ -229,6 +231,7 @@ class MainWindow(QMainWindow):
         self.commands.add(self.server_checks)
         document = self.session.document
         self.commands.add(self.schema_fuzz, document.changed, document.replaced)
+        self.commands.add(self.refactorings, document.changed, document.replaced)
         self.commands.add(FocusCommands(self.panes, self))
         self.commands.add(self.dock_layout, self.dock_layout.bottom_toggled)
         self.commands.add(self.welcome)
@@ -352,7 +355,7 @@ class MainWindow(QMainWindow):
     def _quit(self) -> None:
         self.close()
 
-    @command("edit.palette", "Ctrl+Shift+P", place=(6, 2), icon="ph.terminal")
+    @command("edit.palette", "Ctrl+Shift+P", place=(7, 2), icon="ph.terminal")
     def _open_palette(self) -> None:
         from app.dialogs.palette import CommandPalette  # start-up time: the dialog is built when first shown
 

@@ -18,6 +18,7 @@ from app.workers.bounded_work import TooMuchWorkError, bounded_work
 from app.workers.loop import Handler, Job, handles
 from app.workers.protocol import sentence
 from app.workers.requests.compile import CompileRequest
+from app.workers.requests.equivalence import RefactorAnswer, RefactorGrammar
 from app.workers.requests.judge import (
     AutomatonText,
     ConvertAnswer,
@@ -85,6 +86,9 @@ from engine.export.conversion_preview import convert as convert_grammar
 from engine.grammar.options import CompileOptions
 from engine.matching.explanation import RefusalKind, TokenRefusal
 from engine.notations.json_schema.json_tree import pointers
+from engine.refactoring import REFACTORINGS
+from engine.refactoring.difference import line_difference
+from engine.refactoring.refactoring import GrammarSelection, refactored
 from engine.source import (
     CancelledError,
     CancelToken,
@@ -407,6 +411,11 @@ class StringTestHandler(Handler):
     def _convert(self, request: ConvertRequest, job: Job) -> ConvertAnswer:
         return convert(request, self._take, job.cancel)
 
+    @handles(RefactorGrammar)
+    def _refactor(self, request: RefactorGrammar, job: Job) -> RefactorAnswer:
+        with job.cancel.scope():
+            return refactored_grammar(request)
+
     @handles(ReadRequest)
     def _read(self, request: ReadRequest, job: Job) -> ReadAnswer:
         return read(request, job.cancel)
@@ -430,6 +439,20 @@ class StringTestHandler(Handler):
             return IntakeAnswer(request, text=text, error=f"{sentence(error)}.")
         count = count_of_records(as_pasted_text(request.data))
         return IntakeAnswer(request, intake, remarks_of(intake.case), call_grammars(intake.case), text, count)
+
+
+def refactored_grammar(request: RefactorGrammar) -> RefactorAnswer:
+    """Return the result of a refactoring, or why there is none."""
+    compiled = request.compiled
+    selection = GrammarSelection(compiled.notation, compiled.text, request.selected, compiled.options, request.name)
+    try:
+        text, rewrite = refactored(REFACTORINGS[request.refactoring], selection)
+    except CancelledError:
+        raise
+    except EngineError as error:
+        return RefactorAnswer(request, error=sentence(error))
+    difference = line_difference(compiled.text, text)
+    return RefactorAnswer(request, rewrite.edits, text, difference, rewrite.notes, rewrite.name)
 
 
 def path_of(dfa: ByteDfa, text: bytes) -> tuple[tuple[int, int], ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from engine.notations.editing import Edit, apply_edits
 from engine.notations.json_schema.dialects import ENFORCED, SINCE, SchemaDraft, draft_named_in, draft_of
-from engine.notations.json_schema.json_tree import JsonTextError, read_json
 from engine.notations.json_schema.outline import Outline, OutlinePart, OutlineRole
 from engine.notations.json_schema.targets import DEFINITIONS, SchemaReference, SchemaTargets, key_span, quoted
 from engine.refactoring.refactoring import GrammarSelection, RefactoringError
@@ -39,9 +39,9 @@ class SchemaSource:
     def __init__(self, selection: GrammarSelection) -> None:
         self.text = text = selection.text
         try:
-            read_json(text)
-        except JsonTextError as error:
-            raise RefactoringError("errors.refactoring.invalid", reason=error.diagnostic.message) from error
+            json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise RefactoringError("errors.refactoring.invalid", reason=error) from error
         outline = Outline(text)
         if outline.root is None or not outline.root.is_object:
             raise RefactoringError("errors.refactoring.no_schema")

@@ -44,7 +44,7 @@ class EditorPresenter(PanePresenter):
             context.commands.add(owner)
         menu = QMenu(context.window)
         menu.setToolTipsVisible(True)
-        context.commands.fill(menu, lambda one: one.context == "editor")
+        context.commands.fill(menu, lambda one: one.context == "editor", has_submenus=True)
         self.view.set_menu(menu)
 
     def _connect_session(self) -> None:

@@ -159,7 +159,7 @@ class ProblemsPane(QWidget):
         rows = range(self.model.rowCount())
         return any(self.model.finding(row).severity is not Severity.HINT for row in rows)
 
-    @command("edit.problem", "F8", place=(6, 1), repeats=True)
+    @command("edit.problem", "F8", place=(7, 1), repeats=True)
     def go_to_next(self) -> None:
         """Go to the finding after the current one, or to the first."""
         count = self.model.rowCount()

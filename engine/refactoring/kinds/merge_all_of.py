@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any, Final
 
 from engine.notations.editing import Edit
 from engine.notations.json_schema.dialects import SchemaDraft
-from engine.notations.json_schema.json_tree import read_json
 from engine.notations.json_schema.outline import Outline, OutlinePart
 from engine.notations.json_schema.targets import DEFINITIONS, key_span, quoted
 from engine.notations.notation import Notation
@@ -218,7 +218,16 @@ def _member_texts(text: str) -> dict[str, str]:
 
 def _same(one: str, other: str) -> bool:
     """Return whether two texts are one JSON value."""
-    return read_json(one).to_value() == read_json(other).to_value()
+    return _value(one) == _value(other)
+
+
+def _value(text: str) -> str:
+    """Return a JSON value in a form that is the same for equal ones; numbers keep their spelling."""
+
+    def members(pairs: list[tuple[str, object]]) -> tuple[str, list[tuple[str, object]]]:
+        return "object", sorted(pairs, key=lambda pair: pair[0])
+
+    return repr(json.loads(text, parse_float=Decimal, object_pairs_hook=members))
 
 
 def _both(one: str, other: str) -> str:

@@ -21,6 +21,7 @@ from app.dialogs.keys_dialog import KeysDialog
 from app.dialogs.notation_dialog import ConversionChoice, NotationDialog
 from app.dialogs.palette import CommandPalette
 from app.dialogs.reduce_dialog import ReduceDialog
+from app.dialogs.refactor_dialog import RefactorDialog
 from app.dialogs.replay_dialog import ReplayDialog
 from app.document import GrammarPart
 from app.session import Notification
@@ -29,7 +30,7 @@ from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
 from app.workers.diagnosing import with_diagnosis
 from app.workers.exporting import export, list_exports
-from app.workers.judge import convert, read
+from app.workers.judge import convert, read, refactored_grammar
 from app.workers.requests.audit import AuditAnswer, AuditedEnd, AuditedFault, AuditTokenizer
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import ReplayAnswer, ReplayQuestion
@@ -41,7 +42,7 @@ from app.workers.requests.engines import (
     FindSmallest,
     SmallestAnswer,
 )
-from app.workers.requests.equivalence import CompareGrammars, GrammarsAnswer
+from app.workers.requests.equivalence import CompareGrammars, GrammarsAnswer, RefactorGrammar
 from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
 from app.workers.requests.judge import ConvertRequest
 from app.workers.requests.scoring import ScoreAnswer, ScoreOutput, ScoreRow
@@ -49,12 +50,24 @@ from app.workers.requests.servers import IdentifyServer, ServerAnswer
 from engine.analysis.equivalence import compare_languages
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.verdicts.replay import TokenSource, replay_text
+from engine.notations import NOTATIONS
+from engine.refactoring import REFACTORINGS
 from engine.servers import ServerCapabilities, ServerIdentity
 from engine.servers.kinds import llama_server, vllm
 from engine.source import CancelToken, Span
 from engine.vocabulary import Vocabulary
 from tests.app.snapshots.making import GBNF, POLL_MS, SCHEMA, State, pictured, settled, shown
 
+_GROUPED = 'root ::= item ("," item)* # a list\nitem ::= "a" ("b" | "c")+ "d"\nother ::= "e"\n'
+_OLD_SCHEMA = """{
+  "$schema": "http://json-schema.org/draft-07/schema#",
+  "type": "array",
+  "items": [{"$ref": "#/definitions/mark", "minimum": 2}],
+  "additionalItems": false,
+  "definitions": {
+    "mark": {"type": "integer", "maximum": 9}
+  }
+}"""
 WROTE = '{"name": "Ada", "age": 36}'
 _VOCABULARY = Vocabulary([*(bytes((byte,)) for byte in range(128)), b"name", b'": "', b"20", b"24"], [0])
 
@@ -137,6 +150,23 @@ def edited(before: str, after: str, notation: str) -> QWidget:
     dialog.wanted.connect(lambda _index: dialog.show_answer(compared))
     dialog.show()
     dialog.start()
+    return settled(dialog)
+
+
+def refactoring(name: str, text: str, notation: str, offset: int) -> QWidget:
+    """What a refactoring changes, and its proof."""
+    compiled = CompileRequest(1, notation, text, CompileOptions())
+    declared = REFACTORINGS[name]
+    dialog = RefactorDialog(
+        ui_text(f"commands.edit.{name.replace('-', '_')}.title").removesuffix("…"),
+        RefactorGrammar(compiled, name, Span(offset, offset)),
+        makes_name=declared.makes_name,
+        keeps_language=declared.keeps_language(NOTATIONS[notation]),
+    )
+    dialog.rewrite_wanted.connect(lambda request: dialog.show_rewrite(refactored_grammar(request)))
+    dialog.comparison_wanted.connect(lambda request: dialog.show_comparison(_compared(request)))
+    dialog.show()
+    dialog.begin()
     return settled(dialog)
 
 
@@ -352,6 +382,10 @@ STATES: dict[str, State] = {
     "notation-error": lambda: other_notation("Regex · Python", text='root ::= "(" root ")" | "a"', notation="gbnf"),
     "notation-reinterpret": lambda: other_notation("GBNF", ConversionChoice.REINTERPRET),
     "notation-new": lambda: other_notation("GBNF", ConversionChoice.NEW),
+    "refactor-extract": lambda: refactoring("extract-rule", _GROUPED, "gbnf", 49),
+    "refactor-upgrade": lambda: refactoring("upgrade-draft", _OLD_SCHEMA, "json_schema", 0),
+    "refactor-different": lambda: refactoring("factor-prefixes", "(?>a|ab)c|(?>a|ab)d", "regex", 3),
+    "refactor-refused": lambda: refactoring("merge-all-of", SCHEMA, "json_schema", 0),
     "equivalence-different": lambda: edited(SCHEMA, SCHEMA.replace('"maxLength": 12', '"minLength": 2'), "json_schema"),
     "equivalence-unknown": lambda: edited('root ::= "(" root ")" | "a"', 'root ::= r\nr ::= "(" r ")" | "a"', "gbnf"),
     "check-complete": lambda: checked('{"name": "Ada"}'),
