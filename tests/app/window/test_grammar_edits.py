@@ -87,7 +87,7 @@ def test_the_grammar_of_the_last_step_is_offered(desk):
 
 def test_a_grammar_with_an_error_is_named(desk):
     desk.open("a")
-    type_at_end(desk, "(")
+    type_at_end(desk, ")")  # an opening bracket would be closed
     dialog = opened(desk)
     assert dialog.verdict.text()
     assert dialog.verdict.text() not in (sentence_of("equal"), sentence_of("unknown"))
