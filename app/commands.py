@@ -17,7 +17,7 @@ Keys are written as Qt's portable text, in which Ctrl is Cmd on macOS, and a com
 in sequence. No key is Ctrl+Alt with a character or a digit: on Windows that is AltGr, with which German keyboards type
 `{` and Polish ones half of their characters, and desktops use Ctrl+Alt with the arrows themselves. Rarely used commands
 have a sequence of two keys instead: `Ctrl+M` and another for the drawing of the automaton, `Ctrl+L` for the appearance,
-`Ctrl+R` for runs.
+`Ctrl+R` for runs, `Ctrl+Shift+X` for changes of the text.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def test_no_key_is_what_a_keyboard_writes_with_altgr_and_none_hides_another():
     keys = [key for command in declared_commands() for key in command.keys]
     assert [key for key in keys if "Ctrl+Alt" in key or "Alt+Ctrl" in key] == []
     leaders = {key.partition(", ")[0] for key in keys if ", " in key}
-    assert leaders == {"Ctrl+L", "Ctrl+M", "Ctrl+R"}
+    assert leaders == {"Ctrl+L", "Ctrl+M", "Ctrl+R", "Ctrl+Shift+X"}
     assert leaders & set(keys) == set()
 
 
