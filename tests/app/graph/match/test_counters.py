@@ -40,6 +40,16 @@ def names(chart: Chart | None) -> set[str]:
         ("([ab]{9}c)*d", {"[ab]{8}"}),  # the first state may end, the others not
         ("([0-9]{2},){0,30}x", {"([0-9][0-9],){0,30}"}),
         ("a{0,10}b", {"a{0,10}"}),
+        ("x(ab?c){0,9}y", {"(ab?c){0,9}"}),
+        ("x(a(bc)?d){2,12}y", {"(a(bc)?d){2,12}"}),
+        ("x(ab?c){12}(y|z)", {"(ab?c){12}"}),
+        ("x(a(b|cd?)e){0,12}y", {"(a(be|cd?e)){0,12}"}),
+        ("x(a[0-9]*,){0,20}y", {"(a[0-9]*,){0,20}"}),
+        ("x([0-9]+;){8}y", {"([0-9]+;){8}"}),
+        ("x(a*b){0,9}y", {"(a*b){0,9}"}),
+        ("x(ab*){0,9}y", {"(ab*){0,9}"}),
+        ("x([0-9],?){0,30}y", {"(,?[0-9]){0,29},?"}),  # after the first digit
+        ("([ab]?y)*", set()),
         ("aaaaaaaaaaaaaaab", set()),  # a text
         ("[ab]{0,7}c", set()),  # few counts
         ("[ab]*c(d|e)+", set()),  # no counts
@@ -53,6 +63,12 @@ def test_a_counter_of_a_regex_is_one_node(pattern, expected):
     ("text", "rule", "expected", "nodes"),
     [
         ('root ::= "[" item{0,300} "]"\nitem ::= "a" | "b" item', "root", {"‹item›{0,300}"}, 3),
+        (
+            'root ::= ([a-z] ("," [0-9]+)? ";"){0,50} [.!] next?\nnext ::= "a" next',
+            "root",
+            {"([a-z](,[0-9]+)…{0,50}"},
+            2,
+        ),
         ('root ::= "[" item (", " item){0,99} "]"\nitem ::= "a" | "b" item', "root", {"(,␣‹item›){0,99}"}, 4),
     ],
 )
@@ -99,7 +115,8 @@ def test_a_cycle_that_no_text_leaves_is_no_counter():
 def test_every_text_follows_drawn_edges_and_every_drawn_edge_is_taken():
     choose = random.Random(5)
     for _ in range(12):
-        atoms = [choose.choice(["[ab]", "c", "(d|ef)", "(gh)", "[0-9]", "é"]) for _ in range(3)]
+        kinds = ["[ab]", "c", "(d|ef)", "(gh)", "[0-9]", "é", "(ik?l)", "(m[0-9]*n)", "(op*)", "(q(rs|t?u)v)", "(w,?)"]
+        atoms = [choose.choice(kinds) for _ in range(3)]
         bounds = [choose.choice(["{0,9}", "{8}", "{2,12}", "", "*", "?"]) for _ in atoms]
         chart = chart_of("".join(a + b for a, b in zip(atoms, bounds, strict=True)) + choose.choice(["", "x", "(y|z)"]))
         merged = merge_chart(chart)
