@@ -88,6 +88,7 @@ class Document(QObject):
         target_changed(): only the engine changed that the grammar is written for.
         replaced(): another document was opened; panes read it again.
         title_changed(): its path, its title or its modified flag changed.
+        archived_changed(): a branch was archived, renamed or removed.
         breakpoints_changed(): a breakpoint was set, removed, enabled or disabled, also one on a condition.
         test_strings_changed(): they were removed or restored with the grammar that they belong to.
         state_notes_changed(): notes about states were changed.
@@ -100,6 +101,7 @@ class Document(QObject):
     title_changed = Signal()
     autosave_failed = Signal(str)
     breakpoints_changed = Signal()
+    archived_changed = Signal()
     test_strings_changed = Signal()
     state_notes_changed = Signal()
 
@@ -287,9 +289,22 @@ class Document(QObject):
             self._change(trace=trace)
 
     def add_archived(self, branch: ArchivedBranch) -> None:
-        """Store a branch that a new prompt or a new model archived; the oldest of many is dropped."""
+        """Store a branch that a new prompt or a new model archived; the oldest of many without a name is dropped."""
         others = [archived for archived in self._content.archived if archived != branch]
-        self._change(archived=(branch, *others)[:_ARCHIVED_BRANCHES])
+        unnamed = [archived for archived in (branch, *others) if not archived.name]
+        dropped = unnamed[_ARCHIVED_BRANCHES:]
+        self._set_archived(tuple(one for one in (branch, *others) if not any(one is other for other in dropped)))
+
+    def change_archived(self, branch: ArchivedBranch, changed: ArchivedBranch | None) -> None:
+        """Replace an archived branch; None removes it."""
+        kept = (changed if one == branch else one for one in self._content.archived)
+        self._set_archived(tuple(one for one in kept if one is not None))
+        self._set_modified(modified=True)
+
+    def _set_archived(self, archived: tuple[ArchivedBranch, ...]) -> None:
+        if archived != self._content.archived:
+            self._change(archived=archived)
+            self.archived_changed.emit()
 
     def replace(self, content: DocumentFile, path: Path | None = None, *, modified: bool = False) -> None:
         """Replace the document.

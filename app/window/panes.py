@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from app.pane_spec import PaneContext, PanePresenter, PaneSpec
 from app.panes import (
     automaton,
+    branches,
     breakpoints,
     editor,
     engines,
@@ -42,6 +43,7 @@ PANES = (
     railroad.PANE,
     parse_tree.PANE,
     sample.PANE,
+    branches.PANE,
 )
 """The panes in the order of their tabs; those of other distributions follow."""
 

@@ -427,11 +427,13 @@ class ArchivedBranch:
         model: the name of the model.
         prompt: the prompt.
         steps: the decisions, from the first to the last of the path that was shown.
+        name: the name under which the user keeps it; empty without one.
     """
 
     model: str
     prompt: str | Chat
     steps: tuple[Step, ...]
+    name: str = ""
 
 
 class ContextState(NamedTuple):

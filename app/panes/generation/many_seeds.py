@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLineF, QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPen
+from PySide6.QtCore import QLineF, QModelIndex, QObject, QPersistentModelIndex, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QFontMetricsF, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QHBoxLayout,
     QHeaderView,
+    QMenu,
     QProgressBar,
     QSpinBox,
     QStyle,
@@ -148,6 +149,7 @@ class ManySeedsPage(QWidget):
         )
         for chosen in (self.table.doubleClicked, self.table.return_pressed):
             chosen.connect(self._open)
+        self.table.menu_wanted.connect(self._show_menu)
         self.table.selectionModel().selectionChanged.connect(self._refresh_open)
         self._model.modelReset.connect(self._refresh_open)
         self._refresh_open()
@@ -205,6 +207,15 @@ class ManySeedsPage(QWidget):
         if not self._reason_against_opening():
             self.opened.emit(self._model.outcomes[self.table.currentIndex().row()].seed)
 
+    def _show_menu(self, position: QPoint) -> None:
+        menu = QMenu(self, toolTipsVisible=True)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        opening = menu.addAction(ui_text("generation.many.open"), self._open)
+        opening.setEnabled(self.open_button.isEnabled())
+        opening.setToolTip(self.open_button.toolTip())
+        menu.addAction(ui_text("common.button.copy"), self.table.copy_selected)
+        menu.popup(position)
+
     def _reason_against_opening(self) -> str:
         if self._refusal:
             return self._refusal
@@ -257,9 +268,11 @@ class _OutcomeView(QTableView):
 
     Signals:
         return_pressed(): Return or Enter.
+        menu_wanted(position): show the commands of the current row at a position of the screen.
     """
 
     return_pressed = Signal()
+    menu_wanted = Signal(QPoint)
 
     def __init__(self) -> None:
         super().__init__()
@@ -298,9 +311,21 @@ class _OutcomeView(QTableView):
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.return_pressed.emit()
         elif event.matches(QKeySequence.StandardKey.Copy):
-            rows = sorted(index.row() for index in self.selectionModel().selectedRows())
-            outcomes = (self.model().index(row, 0).data(OUTCOME_ROLE) for row in rows)
-            texts = [outcome.text for outcome in outcomes if isinstance(outcome, SampleOutcome)]
-            QGuiApplication.clipboard().setText("\n".join(texts))
+            self.copy_selected()
         else:
             super().keyPressEvent(event)
+
+    def copy_selected(self) -> None:
+        """Copy the selected outputs."""
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        outcomes = (self.model().index(row, 0).data(OUTCOME_ROLE) for row in rows)
+        texts = [outcome.text for outcome in outcomes if isinstance(outcome, SampleOutcome)]
+        QGuiApplication.clipboard().setText("\n".join(texts))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Show the commands of a row."""
+        by_mouse = event.reason() is QContextMenuEvent.Reason.Mouse
+        index = self.indexAt(event.pos()) if by_mouse else self.currentIndex()
+        if index.isValid():
+            below = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
+            self.menu_wanted.emit(event.globalPos() if by_mouse else below)

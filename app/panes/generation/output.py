@@ -402,7 +402,9 @@ def _branch(leaf: TraceNode, nodes: dict[int, TraceNode], shown: set[int], trace
 
 
 def name_of(archived: ArchivedBranch) -> str:
-    """Return what distinguishes an archived branch: its model and its prompt."""
+    """Return what distinguishes an archived branch: its name, or its model and its prompt."""
+    if archived.name:
+        return archived.name
     prompt = prompt_text(archived.prompt)
     if not prompt:
         return f"{archived.model} · {ui_text('generation.branches.fragment.no_prompt')}"
@@ -480,7 +482,8 @@ class BranchStrip(QWidget):
         font = theme.ui_font()
         prompt = prompt_text(archived.prompt)
         same = f"“{prompt}”" if prompt else ui_text("generation.branches.fragment.no_prompt")
-        text = f"{archived.model if archived.model != self._model else same}: {_text_of(archived.steps)}"
+        origin = archived.name or (archived.model if archived.model != self._model else same)
+        text = f"{origin}: {_text_of(archived.steps)}"
         elided = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, _ARCHIVED_WIDTH)
         choose = partial(self.archived_clicked.emit, archived)
         return tool_button(elided, _archived_tip(archived), role="archived", clicked=choose)

@@ -69,6 +69,8 @@ class GenerationPresenter(PanePresenter):
         view.span_wanted.connect(session.links.span_chosen)
         view.output.bytes_hovered.connect(session.links.output_hovered)
         session.links.output_pointed.connect(view.output.mark_bytes)
+        session.links.branch_read.connect(lambda branch: view.output.read(branch[0] if branch else None))
+        session.document.archived_changed.connect(self._show_archived)
         view.prompt_edited.connect(decoding.set_prompt)
         view.prompt_drafted.connect(lambda prompt: session.document.draft(prompt=prompt))
         view.secrets_removed.connect(self._report_secrets)
@@ -99,6 +101,9 @@ class GenerationPresenter(PanePresenter):
 
     def _show(self, shown: DecodeView) -> None:
         self.view.show_view(shown)
+        self._show_archived()
+
+    def _show_archived(self) -> None:
         self.view.show_archived(self.session.document.content.archived)
 
     def _explain(self, answer: WhyAnswer) -> None:
@@ -157,11 +162,11 @@ class GenerationPresenter(PanePresenter):
         self.session.notification_raised.emit(Notification("generation", text, severity="warning"))
 
     def _generate_again(self, seed: int) -> None:
-        """Generate the output of a seed from the beginning; the present output stays as a branch."""
+        """Generate the output of a seed from the beginning, past breakpoints; the present output stays as a branch."""
         decoding = self.session.decoding
         decoding.set_sampler(replace(self.session.document.content.sampler, seed=seed))
         decoding.restart()
-        self.session.debugging.run_until()
+        decoding.run()
 
 
 def _title(engine: EngineChoice, mask: EngineMask | None) -> str:

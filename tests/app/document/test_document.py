@@ -65,6 +65,17 @@ def test_the_latest_few_former_branches_are_kept_each_once(document):
     assert not document.is_modified
 
 
+def test_a_branch_with_a_name_is_not_dropped_for_later_ones(document):
+    named = ArchivedBranch("model", "named", (), "kept")
+    document.add_archived(named)
+    for name in "abcdefghi":
+        document.add_archived(ArchivedBranch("model", name, ()))
+    assert [branch.prompt for branch in document.content.archived] == [*"ihgfedcb", "named"]
+    document.change_archived(named, None)
+    assert named not in document.content.archived
+    assert document.is_modified
+
+
 def test_the_dialect_is_part_of_the_grammar(document):
     document.set_grammar(GrammarPart(dialect="ecma"))
     assert document.content.grammar.dialect == "ecma"

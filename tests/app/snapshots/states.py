@@ -13,6 +13,7 @@ from app.dialogs.replay_dialog import ReplayDialog
 from app.graph.layout.methods import lay_out
 from app.graph.match.counters import merge
 from app.panes.automaton.pane import AutomatonPane
+from app.panes.branches.pane import BranchesPane
 from app.panes.breakpoints.pane import BreakpointsPane
 from app.panes.editor.pane import EditorPane
 from app.panes.forced.pane import ForcedPane
@@ -39,7 +40,7 @@ from app.workers.requests.judge import (
 from engine.automata.dfa.dfa import ByteDfa
 from engine.compile import CompileOptions, compile_grammar
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, ConditionBreakpoint, StopPoint
-from engine.decoding.values import Finish, StepOrigin, TraceNode
+from engine.decoding.values import ArchivedBranch, Finish, StepOrigin, Trace, TraceNode
 from engine.diagnosis.test_strings.coverage import coverage, uses_of
 from engine.diagnosis.test_strings.matches import find_matches
 from engine.diagnosis.test_strings.values import Suggestion, SuggestionKind
@@ -218,6 +219,19 @@ BREAKPOINTS = (
 )
 
 
+KEPT = ArchivedBranch("A model", "hello", tuple(node.step for node in trace((b"{", b'"a"')).nodes), "The short one")
+
+
+def branches(*archived: ArchivedBranch) -> QWidget:
+    made = trace((b"{", b'"tags"', b":", b"[", b"]", b"}"), current=5)
+    other = TraceNode(6, 0, replace(made.nodes[0].step, token=b'"name"', token_id=77, z=None, p_masked=None))
+    pane = BranchesPane()
+    pane.show_branches(replace(made, nodes=(*made.nodes, other)) if archived else Trace(), archived, "A model")
+    shown(pane, 900, 220)
+    until(lambda: not archived or pane.model.rowCount() > 0)
+    return pane
+
+
 # --- what opens over the window --------------------------------------------------------------------------------------
 
 
@@ -292,6 +306,8 @@ STATES: dict[str, State] = {
     "sample-search": lambda: sample("(HAMLET: to be, OPHELIA: my lord) KING", SampleMode.SEARCH),
     "breakpoints-empty": lambda: breakpoints(()),
     "breakpoints-typical": lambda: breakpoints(BREAKPOINTS),
+    "branches-empty": branches,
+    "branches-typical": lambda: branches(KEPT),
     "forced-empty": lambda: shown(ForcedPane(), 900, 220),
     "banners": banners,
     "tour": tour_card,

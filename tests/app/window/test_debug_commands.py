@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtWidgets import QLineEdit
 
 from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
@@ -339,3 +340,26 @@ def test_an_explanation_that_is_asked_for_in_a_run_stays_and_says_of_which_token
     assert generation.why.isVisible()
     past, _, _ = ui_text("generation.why.fragment.past", token=0).partition("0")
     assert past in generation.why.title.text()
+
+
+def test_a_branch_is_kept_and_opened_again_from_the_tree(rules):
+    desk = rules
+    for _ in range(2):
+        desk.session.decoding.step()
+        desk.wait(lambda: not desk.session.worker_pool.decode.pending)
+    written = desk.output
+    desk.window.commands["run.keep_branch"].trigger()
+    pane = desk.panes.view("branches")
+    (kept,) = desk.document.content.archived
+    assert (len(kept.steps), bool(kept.name)) == (2, True)
+    field = pane.tree.viewport().findChild(QLineEdit, "branch-name")
+    field.setText("mine")
+    desk.qtbot.keyClick(field, Qt.Key.Key_Return)
+    desk.wait(lambda: desk.document.content.archived[0].name == "mine")
+    desk.session.decoding.restart()
+    desk.wait(lambda: desk.output == b"")
+    pane.archived_chosen.emit(desk.document.content.archived[0])
+    assert b"".join(data for _, data in desk.panes.generation.output.shown.tokens) == written
+    pane.node_chosen.emit(1)
+    desk.wait(lambda: desk.output == written)
+    assert desk.panes.generation.output.archived is None
