@@ -318,10 +318,6 @@ class BranchesPane(QFrame):
         bar = QHBoxLayout()
         bar.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
         bar.setSpacing(theme.SPACE_XS)
-        for button in (self.keep, self.rename, self.remove):
-            bar.addWidget(button)
-        bar.addSpacing(theme.SPACE_S)
-        bar.addWidget(self.facts, 1)
         self._division = QSplitter(Qt.Orientation.Horizontal)
         self._division.setChildrenCollapsible(False)
         self._division.addWidget(self.tree)
@@ -334,6 +330,10 @@ class BranchesPane(QFrame):
         layout.setContentsMargins(0, theme.SPACE_XS, 0, 0)
         layout.setSpacing(theme.SPACE_XS)
         layout.addLayout(bar)
+        for button in (self.keep, self.rename, self.remove):
+            bar.addWidget(button)
+        bar.addSpacing(theme.SPACE_S)
+        bar.addWidget(self.facts, 1)
         layout.addWidget(self._pages, 1)
         delegate_focus(self, self.tree, self.keep)
 
