@@ -218,7 +218,14 @@ def _distances(
 
 
 def _estimate(runs: Sequence[StrategyRun]) -> float | None:
-    ratios = [draw.log_ratio for run in runs for draw in run.draws]
+    """Return the mean ratio of all attempts; None if the strategy draws at nothing.
+
+    A run that ends with a success would be too confident: its last attempt does not count, as for a negative binomial.
+    """
+    ratios = list[float | None]()
+    for run in runs:
+        ends_with_success = run.strategy.draws_until_accepted and run.end is RunEnd.DONE and run.accepted > 1
+        ratios += [draw.log_ratio for draw in (run.draws[:-1] if ends_with_success else run.draws)]
     known = [ratio for ratio in ratios if ratio is not None]
     return sum(map(exp, known)) / len(known) if known and len(known) == len(ratios) else None
 

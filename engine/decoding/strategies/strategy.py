@@ -33,8 +33,9 @@ class Draw:
         prefix: the text, or the prefix at which the attempt failed.
         is_accepted: whether it is a text of the language.
         log_weight: the logarithm of its weight among all draws of the run; those of equal weight have 0.
-        log_ratio: the logarithm of p(text) / q(text), where q is the probability of this attempt; its mean over all
-            attempts, failed ones with 0, is an unbiased estimate of P(grammar). None if the strategy draws at nothing.
+        log_ratio: the logarithm of p(text) / q(text), where q is the probability of this attempt; its mean over a fixed
+            number of attempts, failed ones with a ratio of 0, is an unbiased estimate of P(grammar). None if the
+            strategy draws at nothing.
     """
 
     prefix: TokenPrefix
