@@ -33,6 +33,7 @@ from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 from app.catalogue import has_text, ui_text
 from app.theme.icons import icon
 from app.theme.labels import plain_text
+from app.theme.mnemonics import add_mnemonics, with_mnemonics, without_mnemonic
 
 MENUS = ("file", "edit", "view", "automaton", "state", "run", "tests", "help")
 """The menus in their order."""
@@ -206,6 +207,7 @@ class Commands(QObject):
         super().__init__(window)
         self._actions = {one.id: _make_action(one, window) for one in declared_commands()}
         self._owners: dict[str, object] = {}
+        self._menus: tuple[QMenu, ...] = ()
         window.addActions(list(self._actions.values()))
 
     def __getitem__(self, command_id: str) -> QAction:
@@ -258,10 +260,24 @@ class Commands(QObject):
 
     def fill_bar(self, bar: QMenuBar) -> dict[str, QMenu]:
         """Create the menus of a window; return them by their names in `MENUS`."""
-        menus = {name: bar.addMenu(f"&{menu_title(name)}") for name in MENUS}
+        titles = with_mnemonics([menu_title(name) for name in MENUS])
+        menus = {name: bar.addMenu(title) for name, title in zip(MENUS, titles, strict=True)}
+        self._menus = tuple(menus.values())
         for name, menu in menus.items():
             self.fill(menu, lambda one, name=name: one.menu == name, has_submenus=True)  # type: ignore[misc]
+        self.add_mnemonics()
         return menus
+
+    def add_mnemonics(self) -> None:
+        """Give the entries of the window's menus their letters, after some have changed."""
+        for menu in self._menus:
+            add_mnemonics(menu)
+
+    def set_title(self, command_id: str, title: str) -> None:
+        """Change the title of a command."""
+        if without_mnemonic(self._actions[command_id].text()) != title:
+            self._actions[command_id].setText(title)
+            self.add_mnemonics()
 
     def fill(self, menu: QMenu, is_member: Callable[[Command], bool], *, has_submenus: bool = False) -> None:
         """Add commands to a menu, with separators between their groups.
@@ -271,6 +287,7 @@ class Commands(QObject):
             is_member: whether it has a command.
             has_submenus: whether groups with a title are submenus.
         """
+        menu.aboutToShow.connect(lambda: add_mnemonics(menu))  # some commands are in several menus
         before: tuple[str, int] | None = None
         into, is_inside = menu, False
         for one, action in self:

@@ -40,6 +40,7 @@ from app.theme import Role
 from app.theme.buttons import push_button
 from app.theme.icons import icon
 from app.theme.labels import Label, plain_text
+from app.theme.mnemonics import ask
 from app.widgets.banner import Banner, BannerSeverity
 from app.workers.protocol import Failed
 from app.workers.requests.export import ExportAnswer, ExportEntry, ExportList, ExportOptionsMessage, PreviewFile
@@ -556,10 +557,10 @@ class ExportDialog(QDialog):
         """Return whether to write the file: its preview was not large, or the user agrees."""
         if not self._size_of_large:
             return True
-        choice = QMessageBox.question(
+        choice = ask(
             self,
             ui_text("dialogs.export.large"),
-            plain_text(ui_text("dialogs.export.large_question", size=self._size_of_large, name=name)),
+            ui_text("dialogs.export.large_question", size=self._size_of_large, name=name),
             QMessageBox.StandardButton.Save | QMessageBox.StandardButton.Cancel,
             QMessageBox.StandardButton.Cancel,
         )

@@ -2,6 +2,8 @@
 
 The text field has the focus: typing filters, the arrow keys move in the list of matches, Return opens one. Rejected: a
 card for each example, with its grammar on it. Of fifty, two fit in the window at a time.
+
+Every test has a tick, also one whose text is refused as it should be: that all of them pass is tested for each release.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from app.display_text import in_line
 from app.document.gallery import CATEGORIES, Example, category_title, examples
 from app.panes.editor.highlighter import Highlighter
 from app.theme.buttons import push_button
+from app.theme.icons import icon
 from app.theme.labels import Label, plain_text
 from app.widgets.filter_dialog import FilterDialog
 from engine.notations import NOTATIONS
@@ -121,10 +124,11 @@ class ExampleView(QWidget):
         self.tests.clear()
         for one in expected:
             text = in_line(one.text.encode()) or ui_text("common.word.empty")
-            expectation = "accept" if one.accepts else "refuse"
-            word = ui_text(f"dialogs.gallery.fragment.{expectation}")
+            expectation = "accepted" if one.accepts else "refused"
+            word = ui_text(f"test_strings.table.fragment.{expectation}")
             item = QListWidgetItem(f"{word}  {text}")
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{word} {text}")
+            item.setIcon(icon("ph.check-circle-fill", theme.Role.ALLOWED))
             item.setToolTip(plain_text(ui_text(f"dialogs.gallery.{expectation}_tip")))
             item.setData(_ACCEPTS, one.accepts)
             self.tests.addItem(item)
@@ -248,7 +252,10 @@ class GalleryDialog(FilterDialog):
     # --- choosing -----------------------------------------------------------------------------------------------------
 
     def apply_filter(self, _text: str) -> None:
-        """Update the counts; if the current category has no match and others do, show all."""
+        """Update the counts; if the current category has no match and others do, show all.
+
+        The best match is selected, unless the selected one is as good.
+        """
         self._update_list()
         if not self._shown and self.categories.currentRow() > 0 and any(map(self._matches, self._examples)):
             self.categories.setCurrentRow(0)
@@ -258,12 +265,14 @@ class GalleryDialog(FilterDialog):
         self.field.setFocus()
 
     def _matches(self, example: Example) -> bool:
-        return example.has(self.field.text())
+        return example.rank(self.field.text()) > 0
 
     def _update_list(self) -> None:
         """List the matches in the category; the selection is kept if possible."""
         before = self.chosen
-        matches = tuple(filter(self._matches, self._examples))
+        words = self.field.text()
+        ranks = {example.title: example.rank(words) for example in self._examples}
+        matches = sorted(filter(self._matches, self._examples), key=lambda one: -ranks[one.title])
         row = self.categories.currentRow()
         for number, category in enumerate(("", *CATEGORIES)):
             matching = sum(example.category == category for example in matches) if category else len(matches)
@@ -285,7 +294,8 @@ class GalleryDialog(FilterDialog):
             item.setData(Qt.ItemDataRole.AccessibleTextRole, about)
             item.setToolTip(plain_text(example.description))
             self.list.addItem(item)
-        self.list.setCurrentRow(shown.index(before) if before in shown else 0)
+        is_kept = before in shown and ranks[before.title] == ranks[shown[0].title]
+        self.list.setCurrentRow(shown.index(before) if is_kept else 0)
         self.list.blockSignals(was_blocked)
         self._show()
 

@@ -5,6 +5,7 @@ They are ordered by category, and within one by file name: the examples for newc
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 
 import msgspec
@@ -28,6 +29,16 @@ CATEGORIES = (
     "hard_cases",
 )
 """The ids of the categories in display order."""
+
+
+_WEIGHTS = 64, 16, 4, 1  # of title, category, description and grammar
+
+
+def _occurrence(word: str, text: str) -> int:
+    """Return 3 for a word of a text, or its plural, 2 for the beginning of one, 1 for another part, and 0 for none."""
+    if re.search(rf"\b{re.escape(word)}s?\b", text):
+        return 3
+    return 2 if re.search(rf"\b{re.escape(word)}", text) else int(word in text)
 
 
 class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,11 +67,18 @@ class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     whitespace: Whitespace = "flexible"
     test_strings: tuple[ExpectedText | str, ...] = ()
 
-    def has(self, words: str) -> bool:
-        """Return whether its description or grammar contains all of some words, ignoring case."""
-        parts = (self.title, category_title(self.category), self.description, self.notation_title, self.source)
-        haystack = "\n".join(parts).casefold()
-        return all(word in haystack for word in words.casefold().split())
+    def rank(self, words: str) -> int:
+        """Return how well some words describe it: 0 if one of them is nowhere in it.
+
+        A word counts most in the title, then in the category, in the description and in the grammar; the whole word
+        counts more than its beginning, and that more than a part of another word.
+        """
+        parts = (self.title, f"{category_title(self.category)} {self.notation_title}", self.description, self.source)
+        ranks = [
+            max(_occurrence(word, part.casefold()) * weight for part, weight in zip(parts, _WEIGHTS, strict=True))
+            for word in words.casefold().split()
+        ]
+        return 0 if 0 in ranks else sum(ranks) or 1
 
     @property
     def notation_title(self) -> str:

@@ -40,6 +40,7 @@ from app.session import Notification, Session
 from app.settings import BYTE_MODEL, FIRST_MODEL, Settings
 from app.storage import exists
 from app.theme.labels import plain_text
+from app.theme.mnemonics import add_mnemonics, ask
 from app.workers.requests.judge import AutomatonText, ReadAutomaton
 from engine.diagnosis.batch.entries import LINE_SUFFIXES
 from engine.diagnosis.private_texts import without_secrets
@@ -504,10 +505,10 @@ class Files(QObject):
         """Return whether the document may be closed: it is saved, or the user agrees."""
         if not self._document.is_modified:
             return True
-        choice = QMessageBox.question(
+        choice = ask(
             self._window,
             ui_text("window.files.unsaved"),
-            plain_text(ui_text("window.files.unsaved_text", title=self._document.title)),
+            ui_text("window.files.unsaved_text", title=self._document.title),
             QMessageBox.StandardButton.Save | QMessageBox.StandardButton.Discard | QMessageBox.StandardButton.Cancel,
             QMessageBox.StandardButton.Save,
         )
@@ -519,10 +520,10 @@ class Files(QObject):
         """Return whether the document's file may be replaced: nobody else wrote it meanwhile, or the user agrees."""
         if not self._document.is_changed_outside:
             return True
-        choice = QMessageBox.question(
+        choice = ask(
             self._window,
             ui_text("window.files.changed"),
-            plain_text(ui_text("window.files.changed_text", name=path.name)),
+            ui_text("window.files.changed_text", name=path.name),
             QMessageBox.StandardButton.Save | QMessageBox.StandardButton.Cancel,
             QMessageBox.StandardButton.Cancel,
         )
@@ -535,6 +536,7 @@ class Files(QObject):
             menu.addAction(Path(name).stem, partial(self.reopen, Path(name))).setToolTip(plain_text(name))
         if menu.isEmpty():
             menu.addAction(ui_text("window.main.no_recent")).setEnabled(False)
+        add_mnemonics(menu)
 
     def reopen(self, path: Path) -> None:
         """Open a recent document, unless the user would lose work."""

@@ -29,6 +29,7 @@ from app.presenters.server_check import ServerChecks
 from app.presenters.tokenizer_audit import TokenizerAudits
 from app.session import Notification, Session
 from app.settings import Settings
+from app.theme.mnemonics import mark_buttons
 from app.widgets.lazy import Lazy
 from app.window.appearance import Appearance
 from app.window.banner import BannerStack
@@ -206,6 +207,7 @@ class MainWindow(QMainWindow):
         recent.setToolTipsVisible(True)
         recent.aboutToShow.connect(lambda: self.files.fill_recent(recent))
         menus["file"].insertMenu(self.commands["file.gallery"], recent)
+        self.commands.add_mnemonics()
 
     def _place(self, spec: PaneSpec) -> None:
         """Add a pane where it belongs, and connect its command."""
@@ -413,4 +415,5 @@ class MainWindow(QMainWindow):
     def _show_text(self, title: str, html: str) -> None:
         box = QMessageBox(QMessageBox.Icon.NoIcon, title, html, QMessageBox.StandardButton.Close, self)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        mark_buttons(box)
         box.open()

@@ -16,6 +16,7 @@ from app.commands import Commands
 from app.theme.buttons import give_menu, icon_button
 from app.theme.icons import icon
 from app.theme.labels import plain_text
+from app.theme.mnemonics import without_mnemonic
 
 _LONGEST_TITLE = 28
 _SHORTEST_TITLE = 10  # characters of average width
@@ -77,8 +78,7 @@ class Toolbar(QToolBar):
         self._rare = tuple(rare)
         self.more_button, more_menu = _menu_button(ui_text("window.toolbar.more"), "ph.dots-three-vertical")
         self.more_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
-        for command_id in _IN_MENU:
-            more_menu.addAction(actions[command_id])
+        actions.fill(more_menu, lambda one: one.id in _IN_MENU)
         self._more = self.addWidget(self.more_button)
         self._more.setVisible(False)
         for more in self.findChildren(QToolButton, "qt_toolbar_ext_button"):  # the menu of buttons that do not fit
@@ -196,7 +196,7 @@ class Toolbar(QToolBar):
 
     def show_running(self, is_running: bool) -> None:
         """Change Run to Pause during a run."""
-        self._actions["run.run"].setText(_run_texts()[is_running])
+        self._actions.set_title("run.run", _run_texts()[is_running])
         self._actions["run.run"].setIcon(icon("ph.pause" if is_running else "ph.fast-forward"))
         self._reserve_run_width()
 
@@ -212,9 +212,10 @@ class Toolbar(QToolBar):
         button.clicked.connect(action.trigger)
 
         def mirror() -> None:
-            button.setText(action.text().rstrip("…"))
+            title = without_mnemonic(action.text())
+            button.setText(title.rstrip("…"))
             button.setToolTip(action.toolTip())
-            button.setAccessibleName(action.text())
+            button.setAccessibleName(title)
             if button.hasFocus() and not action.isEnabled():
                 button.clearFocus()  # else Space, meant for another step, would open Export
             button.setEnabled(action.isEnabled())

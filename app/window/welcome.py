@@ -128,8 +128,7 @@ class WelcomePage(QScrollArea):
 
 def _choice(commands: Commands, command_id: str) -> QPushButton:
     """Return a button that runs a command."""
-    action = commands[command_id]
-    button = push_button(action.text(), role="choice", clicked=action.trigger)
+    button = push_button(DECLARED[command_id].title, role="choice", clicked=commands[command_id].trigger)
     button.setObjectName(f"welcome:{command_id}")
     button.setIcon(icon(DECLARED[command_id].icon))
     button.setIconSize(_ICON)

@@ -13,6 +13,7 @@ from app.dialogs.palette import CommandPalette
 from app.document import Autosave, Document
 from app.session import Session, WorkerPool
 from app.settings import Settings
+from app.theme.mnemonics import without_mnemonic
 from app.window.main_window import MainWindow
 
 PATIENCE_MS = 120_000
@@ -53,7 +54,7 @@ def run_by_keys(window: MainWindow, qtbot, command_id: str) -> None:
 def run_by_palette(window: MainWindow, qtbot, command_id: str) -> None:
     """Type the title in the palette and take the first entry."""
     palette = CommandPalette(window.commands, window)
-    palette.apply_filter(window.commands[command_id].text())
+    palette.apply_filter(without_mnemonic(window.commands[command_id].text()))
     palette.accept()
     palette.deleteLater()
 

@@ -41,6 +41,7 @@ from app.panes.editor.target_badges import Badge, badge_of, badge_rect, paint_ba
 from app.panes.editor.typing_keys import TypingKeys
 from app.theme import Role
 from app.theme.labels import plain_text
+from app.theme.mnemonics import add_mnemonics
 from app.widgets.clean_paste import without_secrets
 from app.widgets.document_text import document_text
 from engine.diagnosis.targets.findings import TargetDiagnostic
@@ -666,6 +667,7 @@ class CodeEdit(QPlainTextEdit):
             self.setTextCursor(self.cursorForPosition(position))
         menu = self.make_menu()
         self.fill_menu(menu, self.caret)
+        add_mnemonics(menu)
         menu.popup(event.globalPos())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtTest import QTest
 
 from app.commands import MENUS, declared_commands, menu_title
@@ -69,6 +69,26 @@ def test_the_menus_are_the_recorded_ones(desk):
     assert shown == [line.partition(" | ")[0] for line in recorded]
     keys = {line.partition(" | ")[0]: tuple(line.split(" | ")[1:]) for line in recorded if " | " in line}
     assert {command.id: command.keys for command in declared_commands()} == keys
+
+
+def repeated(menu) -> list[str]:
+    """Entries of a menu, and of its submenus, without a letter of their own."""
+    shown = [action for action in menu.actions() if not action.isSeparator()]
+    letters = [QKeySequence.mnemonic(action.text()).toString() for action in shown]
+    found = [action.text() for action, letter in zip(shown, letters, strict=True) if letters.count(letter) > 1]
+    return found + [text for action in shown if action.menu() is not None for text in repeated(action.menu())]
+
+
+def test_every_entry_of_a_menu_has_a_letter_of_its_own(desk):
+    bar = desk.window.menuBar()
+    assert repeated(bar) == []
+    context, toolbar = desk.window.panes.editor.more_button.menu(), desk.window.toolbar
+    context.aboutToShow.emit()
+    assert repeated(context) == []
+    toolbar.more_button.menu().aboutToShow.emit()
+    assert repeated(toolbar.more_button.menu()) == []
+    bar.actions()[1].menu().aboutToShow.emit()  # the letters of commands in several menus
+    assert repeated(bar.actions()[1].menu()) == []
 
 
 def test_every_disabled_command_says_why(desk):

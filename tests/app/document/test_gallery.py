@@ -50,10 +50,10 @@ def test_they_come_by_category():
 
 
 def test_words_find_what_says_them():
-    found = [example.title for example in EXAMPLES if example.has("TOOL_call  gbnf")]
+    found = [example.title for example in EXAMPLES if example.rank("TOOL_call  gbnf")]
     assert found == ["Tool calls of Hermes and Qwen", "Tool calls of Mistral"]
-    assert not any(example.has("zebra") for example in EXAMPLES)
-    assert all(example.has(" ") for example in EXAMPLES)
+    assert not any(example.rank("zebra") for example in EXAMPLES)
+    assert all(example.rank(" ") for example in EXAMPLES)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=named)

@@ -11,6 +11,7 @@ from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.models.candidates import CandidateColumn
 from app.models.states import MARKS
+from app.theme.mnemonics import without_mnemonic
 from engine.decoding.debugging.breakpoints import BreakpointKind
 from engine.decoding.debugging.run_until import Goal
 from engine.decoding.values import Finish, StepOrigin
@@ -208,7 +209,7 @@ def test_a_candidates_menu_runs_until_its_token(rules):
     table = rules.panes.generation.candidates.table
     allowed = next(c for c in rules.session.decoding.view.position.candidates if c.allowed)
     menu = table.menu_of(allowed)
-    texts = [action.text().partition("\t")[0] for action in menu.actions() if action.text()]
+    texts = [without_mnemonic(action.text()).partition("\t")[0] for action in menu.actions() if action.text()]
     assert texts[:4] == [ui_text(f"generation.candidates.{name}") for name in ("take", "why", "until", "force")]
     assert [action.isEnabled() for action in menu.actions() if action.text()][:4] == [True, True, True, False]
     menu.actions()[2].trigger()

@@ -61,7 +61,7 @@ def test_typing_filters_and_return_opens(gallery, qtbot):
     opened = []
     gallery.opened.connect(opened.append)
     qtbot.keyClicks(gallery.field, "tool calls gbnf")
-    assert [example.title for example in examples() if example.has("tool calls gbnf")] == titles(gallery)
+    assert {example.title for example in examples() if example.rank("tool calls gbnf")} == set(titles(gallery))
     qtbot.keyClick(gallery.field, Qt.Key.Key_Down)
     wanted = titles(gallery)[1]
     qtbot.keyClick(gallery.field, Qt.Key.Key_Return)
@@ -75,6 +75,26 @@ def test_the_selected_one_stays_while_it_is_there(gallery, qtbot):
     qtbot.keyClicks(gallery.field, "version")
     assert len(titles(gallery)) > 1
     assert gallery.chosen.title == "A semantic version"
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [("character", "A character sheet"), ("dates", "A date in ISO 8601"), ("semantic", "A semantic version")],
+)
+def test_the_one_that_is_meant_is_first_and_selected(gallery, qtbot, typed, first):
+    qtbot.keyClicks(gallery.field, typed)
+    assert titles(gallery)[0] == first
+    assert gallery.chosen.title == first
+
+
+def test_every_test_has_a_tick_and_says_whether_its_text_is_accepted(gallery):
+    tests = gallery.preview.tests
+    expected = [one.accepts for one in gallery.chosen.document().test_strings]
+    assert len(set(expected)) == 2
+    for row, accepts in enumerate(expected):
+        assert not tests.item(row).icon().isNull()
+        word = ui_text(f"test_strings.table.fragment.{'accepted' if accepts else 'refused'}")
+        assert tests.item(row).text().startswith(f"{word} ")
 
 
 def test_what_a_category_lacks_is_looked_for_in_all(gallery, qtbot):
@@ -117,7 +137,7 @@ def test_it_says_itself_to_a_screen_reader(gallery):
     )
     first = examples()[0]
     assert gallery.list.item(0).data(role) == f"{first.title}, Regex: {first.description}"
-    assert gallery.preview.tests.item(0).data(role).startswith("accept ")
+    assert gallery.preview.tests.item(0).data(role).startswith("accepted ")
 
 
 def test_the_window_opens_an_example_with_its_tests(desk):

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from app import theme
 from app.catalogue import ui_text
 from app.commands import Commands
+from app.theme.mnemonics import without_mnemonic
 from app.window.toolbar import Toolbar
 
 MODEL = "SmolLM2-135M-Instruct"
@@ -36,7 +37,7 @@ def out_of_sight(qtbot, toolbar):
     """Return the commands that have neither a button nor an entry in the menu of rare ones."""
     qtbot.turns()
     more = toolbar.more_button
-    in_menu = set() if more.isHidden() else {action.text() for action in more.menu().actions()}
+    in_menu = set() if more.isHidden() else {without_mnemonic(action.text()) for action in more.menu().actions()}
     return [
         button.accessibleName()
         for button in toolbar.findChildren(QToolButton)
