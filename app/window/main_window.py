@@ -19,6 +19,7 @@ from app.panes.generation.presenter import GenerationPresenter
 from app.presenters.exporting import Exporting, Sharing
 from app.presenters.failure_intake import FailureIntake
 from app.presenters.grammar_edits import GrammarEdits
+from app.presenters.inferring import GrammarInference
 from app.presenters.log_replay import LogReplay
 from app.presenters.output_check import OutputCheck
 from app.presenters.reduction import Reductions
@@ -92,7 +93,6 @@ class MainWindow(QMainWindow):
         self.reductions = Reductions(session, self)
         self.schema_fuzz = SchemaFuzz(session, lambda text: self.panes.view("tests").add_text(text), self)
         self.grammar_edits = GrammarEdits(session, lambda text: self.panes.view("tests").add_text(text), self)
-        self.refactorings = RefactoringCommands(session, self.panes.editor, self)
         self.server_checks = ServerChecks(
             session, self.output_check, self.sharing, lambda text: self.panes.view("tests").add_text(text), self
         )
@@ -233,7 +233,9 @@ class MainWindow(QMainWindow):
         self.commands.add(self.server_checks)
         document = self.session.document
         self.commands.add(self.schema_fuzz, document.changed, document.replaced)
-        self.commands.add(self.refactorings, document.changed, document.replaced)
+        self.commands.add(GrammarInference(self.session, self.panes.editor, self))
+        refactorings = RefactoringCommands(self.session, self.panes.editor, self)
+        self.commands.add(refactorings, document.changed, document.replaced)
         self.commands.add(FocusCommands(self.panes, self))
         self.commands.add(self.dock_layout, self.dock_layout.bottom_toggled)
         self.commands.add(self.welcome)

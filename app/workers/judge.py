@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from app.catalogue import capitalised, ui_text
@@ -31,6 +32,8 @@ from app.workers.requests.judge import (
     GenerateAnswer,
     GeneratedRule,
     GenerateRequest,
+    InferAnswer,
+    InferGrammar,
     IntakeAnswer,
     IntakeRequest,
     JudgeAnswer,
@@ -84,6 +87,8 @@ from engine.export.automaton_files import NOTATION, AutomatonFileError, read_aut
 from engine.export.conversion_preview import ConvertOptions
 from engine.export.conversion_preview import convert as convert_grammar
 from engine.grammar.options import CompileOptions
+from engine.inference.infer import infer, likely_notation
+from engine.inference.samples import InferenceError, SampleForm, read_samples
 from engine.matching.explanation import RefusalKind, TokenRefusal
 from engine.notations.json_schema.json_tree import pointers
 from engine.refactoring import REFACTORINGS
@@ -416,6 +421,10 @@ class StringTestHandler(Handler):
         with job.cancel.scope():
             return refactored_grammar(request)
 
+    @handles(InferGrammar)
+    def _infer(self, request: InferGrammar, job: Job) -> InferAnswer:
+        return inferred_grammar(request, job.cancel)
+
     @handles(ReadRequest)
     def _read(self, request: ReadRequest, job: Job) -> ReadAnswer:
         return read(request, job.cancel)
@@ -439,6 +448,34 @@ class StringTestHandler(Handler):
             return IntakeAnswer(request, text=text, error=f"{sentence(error)}.")
         count = count_of_records(as_pasted_text(request.data))
         return IntakeAnswer(request, intake, remarks_of(intake.case), call_grammars(intake.case), text, count)
+
+
+def inferred_grammar(request: InferGrammar, cancel: CancelToken) -> InferAnswer:
+    """Return a grammar from samples, or why there is none.
+
+    Args:
+        request: the samples.
+        cancel: cancels the work.
+
+    Raises:
+        CancelledError: the work was cancelled.
+    """
+    try:
+        text = _text_of(Path(request.path)) if request.path else request.samples
+        samples = read_samples(text, SampleForm(request.form))
+        found = infer(request.notation or likely_notation(samples), samples, cancel=cancel)
+    except CancelledError:
+        raise
+    except EngineError as error:
+        return InferAnswer(request, error=sentence(error))
+    return InferAnswer(request, found.notation, found.text, found.count, found.notes)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise InferenceError("errors.inference.unreadable_file", name=path.name, reason=error) from error
 
 
 def refactored_grammar(request: RefactorGrammar) -> RefactorAnswer:

@@ -38,6 +38,7 @@ COMMANDS: Final = (
     "test",
     "fuzz",
     "refactor",
+    "infer",
     "bench",
     "diff",
     "probe-keywords",

@@ -351,6 +351,35 @@ class ConvertAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class InferGrammar(WorkerRequest["InferAnswer"]):
+    """Infer a grammar from samples.
+
+    Attributes:
+        samples: the samples as a text.
+        notation: the id of the notation; empty for the likely one.
+        form: how the text is divided (`engine.inference.samples.SampleForm`).
+        path: the file that has the samples; empty if they are in `samples`.
+    """
+
+    samples: str
+    notation: str
+    form: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InferAnswer:
+    """A grammar that accepts every sample, or the sentence that says why there is none."""
+
+    request: InferGrammar
+    notation: str = ""
+    text: str = ""
+    count: int = 0
+    notes: tuple[str, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ReadRequest(WorkerRequest["ReadAnswer"]):
     """Diagnose a text in another notation, which `compiled` has."""
 

@@ -17,6 +17,7 @@ from app.dialogs.audit_dialog import AuditDialog
 from app.dialogs.equivalence_dialog import EquivalenceDialog
 from app.dialogs.export_dialog import ExportDialog
 from app.dialogs.gallery_dialog import GalleryDialog
+from app.dialogs.infer_dialog import InferDialog
 from app.dialogs.keys_dialog import KeysDialog
 from app.dialogs.notation_dialog import ConversionChoice, NotationDialog
 from app.dialogs.palette import CommandPalette
@@ -30,7 +31,7 @@ from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
 from app.workers.diagnosing import with_diagnosis
 from app.workers.exporting import export, list_exports
-from app.workers.judge import convert, read, refactored_grammar
+from app.workers.judge import convert, inferred_grammar, read, refactored_grammar
 from app.workers.requests.audit import AuditAnswer, AuditedEnd, AuditedFault, AuditTokenizer
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import ReplayAnswer, ReplayQuestion
@@ -167,6 +168,16 @@ def refactoring(name: str, text: str, notation: str, offset: int) -> QWidget:
     dialog.comparison_wanted.connect(lambda request: dialog.show_comparison(_compared(request)))
     dialog.show()
     dialog.begin()
+    return settled(dialog)
+
+
+def inferred(samples: str, notation: str = "") -> QWidget:
+    """A grammar from samples."""
+    dialog = InferDialog()
+    dialog.wanted.connect(lambda request: dialog.show_answer(inferred_grammar(request, CancelToken())))
+    dialog.show()
+    dialog.samples.setPlainText(samples)
+    dialog.notation.setCurrentIndex(max(0, dialog.notation.findData(notation)))  # which does not wait, unlike typing
     return settled(dialog)
 
 
@@ -386,6 +397,11 @@ STATES: dict[str, State] = {
     "refactor-upgrade": lambda: refactoring("upgrade-draft", _OLD_SCHEMA, "json_schema", 0),
     "refactor-different": lambda: refactoring("factor-prefixes", "(?>a|ab)c|(?>a|ab)d", "regex", 3),
     "refactor-refused": lambda: refactoring("merge-all-of", SCHEMA, "json_schema", 0),
+    "infer-schema": lambda: inferred(
+        '{"id": 1, "when": "2024-01-31"}\n{"when": "2024-02-29", "id": 2, "tag": null}\n', "json_schema"
+    ),
+    "infer-empty": lambda: inferred(""),
+    "infer-refused": lambda: inferred("AB-12\nCD-3\n", "json_schema"),
     "equivalence-different": lambda: edited(SCHEMA, SCHEMA.replace('"maxLength": 12', '"minLength": 2'), "json_schema"),
     "equivalence-unknown": lambda: edited('root ::= "(" root ")" | "a"', 'root ::= r\nr ::= "(" r ")" | "a"', "gbnf"),
     "check-complete": lambda: checked('{"name": "Ada"}'),

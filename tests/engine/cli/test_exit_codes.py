@@ -42,6 +42,7 @@ SUCCESS = {
     "test": ("{document}",),
     "fuzz": ("{schema}", "--texts", "3"),
     "refactor": ("{old_schema}", "--do", "upgrade-draft"),
+    "infer": ("{complete}",),
     "bench": (*REGEX, "ab", "--text", "ab", *MODEL, "--engines", "turnstile"),
     "diff": ("--engine", "turnstile", "--engine", "turnstile", *REGEX, "ab"),
     "probe-keywords": ("--engine", "turnstile"),
@@ -65,6 +66,7 @@ NEGATIVE = {
     "test": ("{cases}",),
     "fuzz": ("{schema}", "--additional", "closed"),
     "refactor": ("{schema}", "--do", "upgrade-draft"),
+    "infer": ("{cases}", "--to", "json_schema"),
     "bench": (*REGEX, "(ab", "--text", "ab", *MODEL),
     "diff": ("--engine", "xgrammar", *REGEX, "ab"),  # not installed either
     "probe-keywords": ("--engine", "xgrammar-open"),  # not installed by the extra `test`

@@ -1,0 +1,1 @@
+"""Grammars from samples: a regular expression, GBNF or a schema that accepts every sample (`infer`)."""
