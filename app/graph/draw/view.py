@@ -72,6 +72,7 @@ class GraphView(QGraphicsView):
         menu_requested(state, edge, position): a right click or the menu key: the element, each may be None, and the
             position on the screen.
         zoomed: the zoom, 1 is a pixel per unit.
+        states_in_view(shown, total): how many of the drawn states are visible.
 
     Attributes:
         is_at_home: whether the view, and not the user, determines the position.
@@ -87,6 +88,7 @@ class GraphView(QGraphicsView):
     action_requested = Signal(str)
     menu_requested = Signal(object, object, QPoint)
     zoomed = Signal(float)
+    states_in_view = Signal(int, int)
 
     def __init__(self, scene: AutomatonScene) -> None:
         super().__init__(scene)
@@ -95,6 +97,7 @@ class GraphView(QGraphicsView):
         self._focus: int | None = None
         self._hovered: int | EdgeKey | None = None
         self._pressed: QPoint | None = None
+        self._counts = 0, 0
         self.is_at_home = True
         self.edge_tip: Callable[[EdgeKey], str] = lambda _: ""
         self.state_tip: Callable[[int], str] = lambda _: ""
@@ -166,8 +169,13 @@ class GraphView(QGraphicsView):
         self.reveal()
 
     def reveal(self) -> None:
-        """Create the texts that are visible now."""
+        """Create the texts that are visible now, and count the states."""
         self._drawing.reveal(self.mapToScene(self.viewport().rect()).boundingRect(), self.zoom)
+        boxes = [box for state, box in self._drawing.positioned.boxes.items() if state >= 0]
+        counts = sum(map(self.visible_rect.contains, boxes)), len(boxes)
+        if counts != self._counts:
+            self._counts = counts
+            self.states_in_view.emit(*counts)
 
     def center_at(self, point: QPointF) -> None:
         """Centre the view on a point of the scene."""

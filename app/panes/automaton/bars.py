@@ -352,7 +352,9 @@ class Footer(QWidget):
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the drawing below them keeps the focus
             button.clicked.connect(act)
             row.addWidget(button)
+        self._zoom, self._in_view = 1.0, (0, 0)
         view.zoomed.connect(self._show_zoom)
+        view.states_in_view.connect(self._show_in_view)
 
     def show_zoom_buttons(self, shown: bool) -> None:
         """Show the buttons if there is a drawing to zoom."""
@@ -366,7 +368,21 @@ class Footer(QWidget):
         self.stacks_button.setToolButtonStyle(has_both)
 
     def _show_zoom(self, zoom: float) -> None:
-        set_tip(self.fit_button, ui_text("automaton.footer.fit.zoom", zoom=zoom), "automaton.fit")
+        self._zoom = zoom
+        self._show_in_view(*self._in_view)
+
+    def _show_in_view(self, shown: int, total: int) -> None:
+        """Say on the button that fits the drawing how many states there are, if some of them are not in view."""
+        self._in_view = shown, total
+        is_all = shown >= total
+        label = ui_text("automaton.footer.fit.label") if is_all else ui_text("automaton.footer.fit.more", total=total)
+        tip = ui_text("automaton.footer.fit.zoom", zoom=self._zoom)
+        if not is_all:
+            tip = ui_text("automaton.footer.fit.part", shown=shown, total=total, tip=tip)
+        if self.fit_button.text() != label:
+            self.fit_button.setText(label)
+            self.fit_button.setAccessibleName(label)
+        set_tip(self.fit_button, tip, "automaton.fit")
 
 
 class StackPanel(QTreeWidget):

@@ -151,6 +151,7 @@ class AutomatonPane(QWidget):
         self._source: SourceText | None = None
         self._token_ahead: bytes | None = None
         self._too_large = ""
+        self._news = ""  # what is said once the pending drawing is shown
         self._nfa: NfaDrawing | None = None
         self._unfolding: Unfolding | None = None  # what was requested last, until the answer
         self._is_opened = False  # whether the next automaton is that of a document, whose view is valid for it
@@ -334,7 +335,8 @@ class AutomatonPane(QWidget):
             wanted: what was requested.
             found: the drawing; None if there is none.
         """
-        levels, history = self.navigation.levels, self.navigation.history
+        navigation = self.navigation
+        levels, history = navigation.levels, navigation.history
         if levels is None or wanted != self._unfolding:
             return
         self._unfolding = None
@@ -351,7 +353,10 @@ class AutomatonPane(QWidget):
             text = ui_text("automaton.say.too_large", limit=MOST_UNFOLDED)
         else:
             text = ui_text("automaton.say.unfolded")
-        self.selection.say(text)
+        if navigation.wanted is None:
+            self.selection.say(text)
+        else:
+            self._news = text  # a drawing that changes shows the details of a state, which would replace it
 
     def show_nfa_states(self, positions: RulePositions | None) -> None:
         """Mark the states of the match in the nondeterministic automaton."""
@@ -488,6 +493,9 @@ class AutomatonPane(QWidget):
         elif anchor is not None and position is not None:
             self.view.keep_position(anchor, position)
         self.search.go_to_pending_state()
+        if self._news:
+            self.selection.say(self._news)
+            self._news = ""
 
     def set_live(
         self,
@@ -647,7 +655,7 @@ class AutomatonPane(QWidget):
         self.header.offer_schema_map(offered=False)
         if (page := self.schema_page.built) is not None:
             page.show_map(None)
-        self._too_large = ""
+        self._too_large = self._news = ""
         self._nfa = self._unfolding = None
         self._update_marks()
         self.token_watch.forget()
@@ -683,6 +691,7 @@ class AutomatonPane(QWidget):
     def _show_view(self, change: ViewChange) -> None:
         """Show the view that the user chose."""
         navigation = self.navigation
+        self._news = ""
         if change is not ViewChange.TARGETS:
             self.view.is_at_home = True
         if change is ViewChange.RULE:

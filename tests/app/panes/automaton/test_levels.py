@@ -259,6 +259,18 @@ def test_a_call_unfolds_in_place_and_folds_again(pane: AutomatonPane, qtbot: QtB
     assert shown.scene.diagram == before
 
 
+def test_what_is_unfolded_is_said_when_it_is_drawn(pane: AutomatonPane) -> None:
+    shown = Shown(pane, SMALL)
+    pane.navigation.show_rule("root")
+    pane.layout_wanted.disconnect()
+    key = call_of(shown, "‹expr›")
+    pane.layout_wanted.connect(shown.asked.append)
+    assert pane.navigation.toggle_call(None, key)
+    before = pane.footer.details.text()
+    pane.show_layout(lay_out(shown.asked[-1]))
+    assert pane.footer.details.text() == ui_text("automaton.say.unfolded") != before
+
+
 def test_the_match_is_marked_in_an_unfolded_call_while_the_call_is_open(pane: AutomatonPane) -> None:
     shown = Shown(pane, SMALL)
     pane.navigation.show_rule("root")

@@ -78,6 +78,19 @@ def test_a_fitted_drawing_has_lines_of_full_thickness(pane):
     assert not any(item.pen().isCosmetic() for item in lines)
 
 
+def test_the_button_that_fits_says_how_many_states_there_are_until_all_are_in_view(pane):
+    show(pane, "".join(f"[{letter}x]" for letter in "abcdefghijklmnopqrst"), ViewState(merges=False))
+    button = pane.footer.fit_button
+    assert button.accessibleName() == button.text()
+    before = button.text()
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert "21" in before
+    assert "21" not in button.text()
+    while pane.view.zoom < 2:
+        pane.view.zoom_in()
+    assert button.text() == before
+
+
 def test_a_label_without_room_shows_when_it_is_pointed_at_and_when_its_state_is_selected(pane):
     pane.layout_wanted.disconnect()
     pane.layout_wanted.connect(
