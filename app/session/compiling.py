@@ -360,8 +360,9 @@ class Compiling(QObject):
             self.schema_mapped.emit(found.schema_map, found.revision)
 
     def _report_findings(self, request: CompileRequest, found: Diagnosed | CompileAnswer) -> None:
-        """Emit the findings about the current text, once per revision."""
-        if self._diagnosed != found.revision == self._document.revision:
+        """Emit the findings about the current text, unless they are known."""
+        known = self._diagnosed, self._diagnostics
+        if found.revision == self._document.revision and known != (found.revision, found.diagnostics):
             self._diagnosed, self._diagnostics = found.revision, found.diagnostics
             self._emit_diagnosed(request.text)
 

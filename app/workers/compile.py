@@ -53,7 +53,9 @@ if TYPE_CHECKING:
     from engine.automata.rtn.rule_positions import RulePositions
     from engine.compile import CompiledGrammar
     from engine.diagnosis.targets.llama_stacks import StackCounter
+    from engine.notations.notation import FindingsReader
     from engine.notations.railroad import Railroad
+    from engine.source import Diagnostic
 
 
 class CompileHandler(Handler):
@@ -62,6 +64,7 @@ class CompileHandler(Handler):
     def __init__(self) -> None:
         super().__init__()
         self._request: CompileRequest | None = None
+        self._readers: dict[str, FindingsReader | None] = {}  # by notation
         self._positions: PositionReader | None = None  # of the last grammar that compiled
         self._railroad: tuple[CompileRequest, Railroad] | None = None  # of the last text that was drawn
         self._nfa: NfaReader | None = None  # of the last grammar whose nondeterministic automaton was drawn
@@ -92,6 +95,7 @@ class CompileHandler(Handler):
         started = time.perf_counter()
         dfa, too_large, rules, why_no_rules, rule_positions, regions = None, "", None, "", None, None
         rule_automata, positions = b"", None
+        early = self._emit_early_findings(request, job)
         try:
             positions = self._positions_of(request, cancel)
             grammar = positions.grammar
@@ -101,7 +105,8 @@ class CompileHandler(Handler):
         except LimitExceededError as error:
             span = Span(0, len(request.text))
             diagnostics = (diagnostic("limit-exceeded.other", span, error=error),)
-        job.emit(Diagnosed(request.revision, diagnostics))
+        if diagnostics != early:
+            job.emit(Diagnosed(request.revision, diagnostics))
         self._emit_map(request, job)
         if positions is not None:
             dfa, too_large = positions.drawable_automaton(cancel)
@@ -128,6 +133,20 @@ class CompileHandler(Handler):
             rule_automata,
             None if dfa is None else merge(dfa, character_dfa),
         )
+
+    def _emit_early_findings(self, request: CompileRequest, job: Job) -> tuple[Diagnostic, ...] | None:
+        """Send what reading the text finds, where that takes a part of the time of a compile; else return None."""
+        if request.notation not in self._readers:
+            self._readers[request.notation] = NOTATIONS[request.notation].findings_reader()
+        reader = self._readers[request.notation]
+        if reader is None:
+            return None
+        try:
+            found = reader.findings(SourceText(request.text), request.options.limits)
+        except LimitExceededError:  # the compile reports it
+            return None
+        job.emit(Diagnosed(request.revision, found))
+        return found
 
     def _emit_map(self, request: CompileRequest, job: Job) -> None:
         """Send the map of a schema."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -35,9 +36,11 @@ from engine.grammar.nodes import (
 from engine.source import checkpoint
 
 _Leaf: TypeAlias = Empty | Never | Chars | TokenSet
-_LeafPredicate: TypeAlias = Callable[[_Leaf], bool]
+LeafPredicate: TypeAlias = Callable[[_Leaf], bool]
+"""A property of a leaf."""
 _Vertex = TypeVar("_Vertex", str, int)
-_LEAVES = (Empty, Never, Chars, TokenSet)
+LEAVES = (Empty, Never, Chars, TokenSet)
+"""The nodes without others in them."""
 _SURROGATES = (0xD800, 0xDFFF)
 
 
@@ -46,11 +49,11 @@ class _Verdicts:
     """The rules and nodes for which a property holds: inner nodes by identity, leaves by a predicate."""
 
     names: frozenset[str]
-    ids: frozenset[int]
-    of_leaf: _LeafPredicate
+    ids: AbstractSet[int]
+    of_leaf: LeafPredicate
 
     def holds(self, node: Node) -> bool:
-        return self.of_leaf(node) if isinstance(node, _LEAVES) else id(node) in self.ids
+        return self.of_leaf(node) if isinstance(node, LEAVES) else id(node) in self.ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +101,12 @@ def reachable_rules(grammar: Grammar) -> frozenset[str]:
 
 def productive_rules(grammar: Grammar) -> frozenset[str]:
     """Return the rules that match some text or some tokens."""
-    return _least_fixpoint(_nodes(grammar), _may_match).names
+    return _least_fixpoint(_nodes(grammar), may_match).names
 
 
 def nullable_rules(grammar: Grammar) -> frozenset[str]:
     """Return the rules that may match the empty text, assuming that every lookaround holds."""
-    return _least_fixpoint(_nodes(grammar), _may_be_empty).names
+    return _least_fixpoint(_nodes(grammar), may_be_empty).names
 
 
 def blockers(grammar: Grammar) -> dict[str, Node]:
@@ -113,14 +116,14 @@ def blockers(grammar: Grammar) -> dict[str, Node]:
     matches nothing by itself. Following the references ends at such a node or in a cycle.
     """
     nodes = _nodes(grammar)
-    productive = _least_fixpoint(nodes, _may_match)
+    productive = _least_fixpoint(nodes, may_match)
     return {name: _blocker(node, productive) for name, node in nodes.items() if name not in productive.names}
 
 
 def left_recursion(grammar: Grammar) -> tuple[Cycle, ...]:
     """Return one shortest cycle for every set of mutually left recursive rules, in source order."""
     nodes = _nodes(grammar)
-    nullable = _least_fixpoint(nodes, _may_be_empty)
+    nullable = _least_fixpoint(nodes, may_be_empty)
     corners = {name: _left_corner(node, nullable) for name, node in nodes.items()}
     order = {name: number for number, name in enumerate(nodes)}
     targets = {name: [reference.name for reference, _ in found] for name, found in corners.items()}
@@ -179,7 +182,8 @@ def _nodes(grammar: Grammar) -> dict[str, Node]:
     return {rule.name: rule.node for rule in grammar.rules}
 
 
-def _may_match(leaf: _Leaf) -> bool:
+def may_match(leaf: _Leaf) -> bool:
+    """Return whether a leaf matches some text or a token."""
     checkpoint()
     if isinstance(leaf, Chars):
         ranges = leaf.set.ranges
@@ -187,12 +191,13 @@ def _may_match(leaf: _Leaf) -> bool:
     return not isinstance(leaf, Never)
 
 
-def _may_be_empty(leaf: _Leaf) -> bool:
+def may_be_empty(leaf: _Leaf) -> bool:
+    """Return whether a leaf matches the empty text."""
     checkpoint()
     return isinstance(leaf, Empty)
 
 
-def _least_fixpoint(nodes: Mapping[str, Node], of_leaf: _LeafPredicate) -> _Verdicts:
+def _least_fixpoint(nodes: Mapping[str, Node], of_leaf: LeafPredicate) -> _Verdicts:
     """Compute the least fixpoint of a property for all nodes, given its value for the leaves.
 
     A sequence needs all of its items, a choice one of them, a reference its rule, and a
@@ -213,7 +218,7 @@ def _least_fixpoint(nodes: Mapping[str, Node], of_leaf: _LeafPredicate) -> _Verd
         node_id = id(node)
         if node_id in waiting:
             continue
-        inner = [child for child in children(node) if not isinstance(child, _LEAVES)]
+        inner = [child for child in children(node) if not isinstance(child, LEAVES)]
         waiting[node_id] = _needed(node, len(inner), of_leaf)
         if not waiting[node_id]:
             ready.append(node_id)
@@ -239,13 +244,13 @@ def _least_fixpoint(nodes: Mapping[str, Node], of_leaf: _LeafPredicate) -> _Verd
     return _Verdicts(frozenset(names), frozenset(known), of_leaf)
 
 
-def _needed(node: Node, inner: int, of_leaf: _LeafPredicate) -> int:
+def _needed(node: Node, inner: int, of_leaf: LeafPredicate) -> int:
     """Return how many inner children (or, for a reference, rules) a node waits for; -1 if it can never hold."""
     match node:
         case Sequence():
-            return inner if all(of_leaf(item) for item in node.items if isinstance(item, _LEAVES)) else -1
+            return inner if all(of_leaf(item) for item in node.items if isinstance(item, LEAVES)) else -1
         case Choice():
-            if any(of_leaf(item) for item in node.alternatives if isinstance(item, _LEAVES)):
+            if any(of_leaf(item) for item in node.alternatives if isinstance(item, LEAVES)):
                 return 0
             return 1 if inner else -1
         case Repeat():
@@ -287,6 +292,37 @@ def _left_corner(node: Node, nullable: _Verdicts) -> list[tuple[RuleReference, b
             case _:
                 todo += [(child, hidden) for child in reversed(children(part))]
     return found
+
+
+def left_corner_names(node: Node, nullable: frozenset[str]) -> frozenset[str]:
+    """Return the rules that a node may begin with.
+
+    Args:
+        node: the node of a rule.
+        nullable: the rules in it that may match the empty text.
+    """
+    inner, todo = list[Node](), [node]
+    while todo:
+        part = todo.pop()
+        inner.append(part)
+        todo += [one for one in children(part) if not isinstance(one, LEAVES)]
+    verdicts = _Verdicts(nullable, empty := set[int](), may_be_empty)
+    for part in reversed(inner):
+        checkpoint()
+        match part:
+            case RuleReference():
+                holds = part.name in nullable
+            case Sequence():
+                holds = all(map(verdicts.holds, part.items))
+            case Choice():
+                holds = any(map(verdicts.holds, part.alternatives))
+            case Repeat():
+                holds = part.minimum == 0 or verdicts.holds(part.node)
+            case _:
+                holds = isinstance(part, Lookaround) or verdicts.holds(part)
+        if holds:
+            empty.add(id(part))
+    return frozenset(reference.name for reference, _hidden in _left_corner(node, verdicts))
 
 
 def _shortest_cycle(

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, Protocol
 
 from engine.notations.editing.completion import Proposals
 from engine.notations.editing.edits import Change, toggle_line_comments
 from engine.notations.editing.names import Name
 from engine.notations.explanation import Description, ExplanationEntry, unfold
 from engine.notations.lexing import LineTokens, plain_line
-from engine.source import CancelToken, Diagnostic, SourceText, Span
+from engine.source import CancelToken, Diagnostic, Limits, SourceText, Span
 from engine.source.catalogue import catalogue_text
 from engine.source.registry import extension_objects
 
@@ -52,6 +52,22 @@ class GroupLabel(NamedTuple):
 
     name: str
     span: Span
+
+
+class FindingsReader(Protocol):
+    """Reads the texts of an editor one after another."""
+
+    def findings(self, source: SourceText, limits: Limits) -> tuple[Diagnostic, ...]:
+        """Return what `Notation.parse` finds, errors included.
+
+        Args:
+            source: the text; the more of it is as in the last one, the faster.
+            limits: the limits of length and of rules.
+
+        Raises:
+            LimitExceededError: the text is too long.
+        """
+        ...
 
 
 class Notation:
@@ -144,6 +160,10 @@ class Notation:
         from engine.notations.building import build_rules  # start-up time: an editor builds no automaton
 
         return build_rules(partial(self.parse, text, options), options.limits, cancel)
+
+    def findings_reader(self) -> FindingsReader | None:
+        """Return a reader that finds what `parse` finds sooner than a compile; None if there is none."""
+        return None
 
     def looks_like(self, text: str) -> bool:
         """Return whether a text of unknown notation is very likely in this one.

@@ -38,6 +38,10 @@ class Span:
     def __contains__(self, offset: int) -> bool:
         return self.start <= offset < self.end
 
+    def moved(self, by: int) -> Span:
+        """Return the span of the same length, so many code points further on."""
+        return Span(self.start + by, self.end + by) if by else self
+
     def cover(self, other: Span) -> Span:
         """Return the smallest span that contains both."""
         return Span(min(self.start, other.start), max(self.end, other.end))
@@ -142,8 +146,12 @@ def quoted(text: str) -> str:
 
 def common_length(first: Sequence[object], second: Sequence[object]) -> int:
     """Return the number of equal items at the beginning of two sequences."""
-    shorter = min(len(first), len(second))
-    if first[:shorter] == second[:shorter]:  # the usual case, which needs no loop in Python
-        return shorter
-    pairs = enumerate(zip(first, second, strict=False))
-    return next((at for at, (one, other) in pairs if one != other), shorter)
+    first, second = (tuple(one) if isinstance(one, list) else one for one in (first, second))
+    equal, most = 0, min(len(first), len(second))
+    while equal < most:  # halving needs no loop over the items in Python
+        middle = (equal + most + 1) // 2
+        if first[equal:middle] == second[equal:middle]:
+            equal = middle
+        else:
+            most = middle - 1
+    return equal

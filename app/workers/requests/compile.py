@@ -37,7 +37,10 @@ class CompileRequest(WorkerRequest["CompileAnswer"]):
 
 @dataclass(frozen=True, slots=True)
 class Diagnosed:
-    """The findings about a text, sent before its automaton is computed, because the user waits for them."""
+    """The findings about a text, sent before its automaton is computed, because the user waits for them.
+
+    Where a compile takes long, those of reading the text come first, and all of them after it.
+    """
 
     revision: int
     diagnostics: tuple[Diagnostic, ...]

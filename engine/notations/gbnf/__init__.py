@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from engine.notations.editing.expressions import ExpressionSyntax
     from engine.notations.explanation import ExplanationEntry
     from engine.notations.lexing import LineTokens
+    from engine.notations.notation import FindingsReader
     from engine.notations.railroad import Railroad
     from engine.notations.reference import ReferenceGroup
     from engine.source import Diagnostic, SourceText
@@ -43,6 +44,12 @@ class Gbnf(Notation):
         from engine.notations.gbnf.parser import parse
 
         return parse(text, options.limits)
+
+    def findings_reader(self) -> FindingsReader:
+        """Return a reader that keeps the rules before and after an edit; see `Notation`."""
+        from engine.notations.gbnf.resumed import EditedRules
+
+        return EditedRules()
 
     def explanation_entries(self, text: SourceText, options: CompileOptions) -> Iterable[ExplanationEntry]:
         """Explain each rule; see `Notation`."""

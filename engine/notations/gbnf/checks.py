@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from engine.grammar import Choice, Empty, Grammar, Never, Node, Repeat, Rule, RuleReference
-from engine.grammar.analysis import blockers, left_recursion, reachable_rules, references
-from engine.grammar.nodes import parts
+from engine.grammar.analysis import blockers, left_recursion
+from engine.grammar.rule_facts import RuleFacts, has_left_recursion, productive, reachable
 from engine.source import Diagnostic, Severity, SourceText, Span, checkpoint, diagnostic, similar_words
 
 START: Final = "root"
@@ -16,7 +16,11 @@ _LONGEST_CYCLE: Final = 8
 
 
 def check_rules(
-    rules: Mapping[str, Rule], source: SourceText, findings: Sequence[Diagnostic]
+    rules: Mapping[str, Rule],
+    source: SourceText,
+    findings: Sequence[Diagnostic],
+    facts: Mapping[str, RuleFacts],
+    shifts: Mapping[str, int],
 ) -> tuple[Grammar | None, list[Diagnostic]]:
     """Add the findings about the rules together.
 
@@ -24,21 +28,24 @@ def check_rules(
         rules: the rules by name.
         source: the text.
         findings: the findings so far.
+        facts: the facts about each rule.
+        shifts: by how much the spans in a rule's node are before those in the text; by default, not at all.
 
     Returns:
         The grammar, with `Never` for rules that match nothing, or None after an error; and all findings.
     """
-    found = [*findings, *_undefined(rules)]
+    found = [*findings, *_undefined(rules, facts, shifts)]
     if START not in rules:
         found.append(_no_root(rules, source))
     if any(finding.severity is Severity.ERROR for finding in found):
         return None, found
     grammar = Grammar(tuple(rules.values()), START)
-    found += _unreachable(grammar)
-    blocked = blockers(grammar)
+    found += _unreachable(grammar, facts)
+    blocked = blockers(grammar) if len(productive(facts)) < len(rules) else {}
     found += _unproductive(rules, blocked)
-    found += _left_recursive(grammar)
-    found += _empty_loops(rules)
+    if has_left_recursion(facts):
+        found += _left_recursive(grammar)
+    found += _empty_loops(rules, facts, shifts)
     if blocked:
         live = (Rule(r.name, Never(r.node.span), r.span) if r.name in blocked else r for r in grammar.rules)
         grammar = Grammar(tuple(live), START)
@@ -53,25 +60,30 @@ def _no_root(rules: Mapping[str, Rule], source: SourceText) -> Diagnostic:
     return diagnostic("gbnf-no-root.unnamed" if rules else "gbnf-no-root.empty", span, start=START)
 
 
-def _undefined(rules: Mapping[str, Rule]) -> Iterator[Diagnostic]:
+def _undefined(
+    rules: Mapping[str, Rule], facts: Mapping[str, RuleFacts], shifts: Mapping[str, int]
+) -> Iterator[Diagnostic]:
     similar: dict[str, str | None] = {}
-    for rule in rules.values():
+    for user, own in facts.items():
         checkpoint()
-        for reference in references(rule.node):
+        if own.names <= rules.keys():
+            continue
+        for reference in own.references:
             name = reference.name
             if name in rules:
                 continue
             if name not in similar:
                 near = similar_words(name, rules, 1) if len(similar) < _MOST_SUGGESTIONS else []
                 similar[name] = near[0] if near else None
+            span = reference.span.moved(shifts.get(user, 0))
             if similar[name]:
-                yield diagnostic("gbnf-undefined-rule.similar", reference.span, name=name, similar=similar[name])
+                yield diagnostic("gbnf-undefined-rule.similar", span, name=name, similar=similar[name])
             else:
-                yield diagnostic("gbnf-undefined-rule", reference.span, name=name)
+                yield diagnostic("gbnf-undefined-rule", span, name=name)
 
 
-def _unreachable(grammar: Grammar) -> Iterator[Diagnostic]:
-    reached = reachable_rules(grammar)
+def _unreachable(grammar: Grammar, facts: Mapping[str, RuleFacts]) -> Iterator[Diagnostic]:
+    reached = reachable(facts, grammar.start)
     for rule in grammar.rules:
         checkpoint()
         if rule.name not in reached:
@@ -122,12 +134,14 @@ def _left_recursive(grammar: Grammar) -> Iterator[Diagnostic]:
         yield diagnostic(key, spans[name], cycle=_arrows(cycle.names), name=name)
 
 
-def _empty_loops(rules: Mapping[str, Rule]) -> Iterator[Diagnostic]:
+def _empty_loops(
+    rules: Mapping[str, Rule], facts: Mapping[str, RuleFacts], shifts: Mapping[str, int]
+) -> Iterator[Diagnostic]:
     """Yield hints for unbounded repetitions that llama.cpp refuses as left recursion, since their body may be empty."""
-    for rule in rules.values():
-        for part in parts(rule.node):
-            if isinstance(part, Repeat) and part.maximum is None and _is_openly_empty(part, rules):
-                yield diagnostic("gbnf-compat-empty-loop", part.span)
+    for name, own in facts.items():
+        for loop in own.unbounded:
+            if _is_openly_empty(loop, rules):
+                yield diagnostic("gbnf-compat-empty-loop", loop.span.moved(shifts.get(name, 0)))
 
 
 def _is_openly_empty(loop: Repeat, rules: Mapping[str, Rule]) -> bool:

@@ -13,7 +13,7 @@ refuses it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from engine.grammar import (
@@ -32,10 +32,11 @@ from engine.grammar import (
     TokenSet,
 )
 from engine.grammar.charset import ANY
+from engine.grammar.rule_facts import RuleFacts
 from engine.notations.gbnf.checks import check_rules
 from engine.notations.gbnf.lexer import MEMBER
 from engine.notations.gbnf.reader import GbnfReader, RuleError, error
-from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText, Span, checkpoint
+from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText, Span, checkpoint, diagnostic
 
 MOST_FINDINGS: Final = 100
 """The largest number of reported findings; errors come before warnings, and these before hints."""
@@ -57,75 +58,161 @@ def parse(source: SourceText, limits: Limits) -> tuple[Grammar, tuple[Diagnostic
         LimitExceededError: the text is too long.
     """
     limits.check("errors.limit.grammar_length", len(source.text), limits.source_length, "source_length")
-    parser = _Parser(source, limits)
-    parser.run()
-    grammar, findings = check_rules(parser.rules, source, parser.reader.findings)
-    findings = sorted(findings, key=lambda finding: _RANK[finding.severity])[:MOST_FINDINGS]
-    findings.sort(key=lambda finding: finding.span)
+    parser, joined = RuleParser(source, limits), JoinedRules(source)
+    while joined.takes_more and (part := parser.next_part()) is not None:
+        joined.add(part)
+    grammar, findings = joined.checked()
     if grammar is None:
         raise GrammarError(findings, source)
-    return grammar, tuple(findings)
+    return grammar, findings
 
 
-class _Parser:
-    def __init__(self, source: SourceText, limits: Limits) -> None:
-        self.rules: dict[str, Rule] = {}
-        self.reader = GbnfReader(source.text)
+@dataclass(slots=True)
+class RulePart:
+    """What was read from the beginning of one rule to that of the next one.
+
+    Attributes:
+        start: where the rule begins.
+        header_end: the offset after its `::=`.
+        rule: the rule; None if there is no definition.
+        is_broken: whether an error ended it.
+        findings: the findings in it, without those about several rules.
+        has_many_symbols: whether a repetition may be too large for llama.cpp, depending on the names before it.
+        facts: the facts about the rule.
+    """
+
+    start: int
+    header_end: int = 0
+    rule: Rule | None = None
+    is_broken: bool = False
+    findings: tuple[Diagnostic, ...] = ()
+    has_many_symbols: bool = False
+    facts: RuleFacts | None = None
+
+
+class JoinedRules:
+    """The rules of a text, and the findings about them.
+
+    Args:
+        source: the text.
+    """
+
+    def __init__(self, source: SourceText) -> None:
         self._source = source
-        self._limits = limits
-        self._symbols = _LlamaSymbols()
-        self._frames: list[_Frame] = []
+        self._rules: dict[str, Rule] = {}
+        self._facts: dict[str, RuleFacts] = {}
+        self._shifts: dict[str, int] = {}
+        self._findings: list[Diagnostic] = []
+        self._errors = 0
         self._underscored: list[Span] = []
 
-    def run(self) -> None:
-        """Read all rules, or stop after enough errors."""
-        reader = self.reader
-        reader.skip_line_ends()
-        while reader.kind != "end" and reader.errors < MOST_FINDINGS:
-            try:
-                self._rule()
-            except RuleError as problem:
-                reader.add(problem.finding)
-                reader.skip_to_next_rule()
-            reader.skip_line_ends()
+    @property
+    def takes_more(self) -> bool:
+        """Return whether there are not enough errors yet."""
+        return self._errors < MOST_FINDINGS
+
+    def add(self, part: RulePart, shift: int = 0) -> None:
+        """Add the next part of the text.
+
+        Args:
+            part: the part.
+            shift: by how much its spans are before those in the text.
+        """
+        for found in part.findings:
+            self._findings.append(replace(found, span=found.span.moved(shift)) if shift else found)
+            self._errors += found.severity is Severity.ERROR
+        if part.rule is None:
+            return
+        name, span = part.rule.name, part.rule.span.moved(shift)
+        if "_" in name:
+            self._underscored.append(span)
+        if name in self._rules:
+            if part.is_broken:
+                return
+            line, _ = self._source.line_column(span.start)
+            first = self._rules.pop(name).span
+            del self._facts[name]
+            self._findings.append(diagnostic("gbnf-duplicate-rule", first, name=name, line=line))
+        if part.facts is None:
+            part.facts = RuleFacts(part.rule.node)
+        self._rules[name] = Rule(name, part.rule.node, span) if shift else part.rule
+        self._facts[name], self._shifts[name] = part.facts, shift
+
+    def checked(self) -> tuple[Grammar | None, tuple[Diagnostic, ...]]:
+        """Return the grammar, or None if there are errors, and all findings in source order."""
         if self._underscored:
             self._report_underscores()
+        grammar, findings = check_rules(self._rules, self._source, self._findings, self._facts, self._shifts)
+        findings = sorted(findings, key=lambda finding: _RANK[finding.severity])[:MOST_FINDINGS]
+        return grammar, tuple(sorted(findings, key=lambda finding: finding.span))
 
     def _report_underscores(self) -> None:
         first = self._underscored[0]
-        name = self.reader.text[first.start : first.end]
+        name = self._source.excerpt(first)
         others = len(self._underscored) - 1
         instead = name.replace("_", "-")
-        if others:
-            self.reader.report("gbnf-compat-name.several", first, name=name, instead=instead, others=others)
-        else:
-            self.reader.report("gbnf-compat-name", first, name=name, instead=instead)
+        key = "gbnf-compat-name.several" if others else "gbnf-compat-name"
+        fields = {"others": others} if others else {}
+        self._findings.append(diagnostic(key, first, name=name, instead=instead, **fields))
 
-    def _rule(self) -> None:
+
+class RuleParser:
+    """Reads a text rule by rule.
+
+    Args:
+        source: the text.
+        limits: the limits of rules.
+        knows_names: whether a rule depends on the names before it, as llama.cpp's number of symbols does; otherwise,
+            `RulePart.has_many_symbols` says whether it may.
+    """
+
+    def __init__(self, source: SourceText, limits: Limits, *, knows_names: bool = True) -> None:
+        self.reader = GbnfReader(source.text)
+        self.reader.skip_line_ends()
+        self._limits = limits
+        self._knows_names = knows_names
+        self._symbols = _LlamaSymbols()
+        self._frames: list[_Frame] = []
+
+    def next_part(self) -> RulePart | None:
+        """Read the next rule; None at the end of the text."""
+        reader = self.reader
+        if reader.kind == "end":
+            return None
+        if not self._knows_names:
+            self._symbols = _LlamaSymbols()
+        part, before = RulePart(reader.at), len(reader.findings)
+        try:
+            self._rule(part)
+        except RuleError as problem:
+            part.is_broken = True
+            reader.findings.append(problem.finding)
+            reader.skip_to_next_rule()
+        reader.skip_line_ends()
+        part.findings = tuple(reader.findings[before:])
+        part.has_many_symbols = self._symbols.were_many
+        return part
+
+    def _rule(self, part: RulePart) -> None:
         reader = self.reader
         if reader.kind != "defined":
             raise self._no_definition()
         span = Span(reader.at, reader.end)
         name = reader.text[span.start : span.end]
         reader.advance()
+        part.header_end = reader.end
         reader.advance()
-        if "_" in name:
-            self._underscored.append(span)
         self._symbols.name(name)
         reader.skip_line_ends()
         reader.crossing = None
+        part.rule = Rule(name, NEVER, span)  # defined also if it is broken, so that its uses are not reported
         try:
-            node = self._body(span)
+            part.rule = Rule(name, self._body(span), span)
         except RuleError as problem:
-            self.rules.setdefault(name, Rule(name, NEVER, span))  # defined, so that its uses are not reported
             if reader.crossing is None:
                 raise
             raise self._crossed() from problem
         self._report_line_crossing()
-        if name in self.rules:
-            line, _ = self._source.line_column(span.start)
-            reader.report("gbnf-duplicate-rule", self.rules.pop(name).span, name=name, line=line)
-        self.rules[name] = Rule(name, node, span)
 
     def _no_definition(self) -> RuleError:
         reader = self.reader
@@ -500,11 +587,15 @@ class _LlamaSymbols:
     llama.cpp expands repetitions to rules and refuses a size beyond a threshold (`handle_repetitions` in
     `src/llama-grammar.cpp`). It counts symbols: every name that it has seen, one for a group, and one for each optional
     repetition. The count is tracked here only to report what llama.cpp refuses.
+
+    Attributes:
+        were_many: whether a repetition reached the threshold.
     """
 
     def __init__(self) -> None:
         self._names: set[str] = set()
         self._generated = 0
+        self.were_many = False
 
     @property
     def count(self) -> int:
@@ -540,6 +631,8 @@ class _LlamaSymbols:
             maximum = None
         total = max(minimum if maximum is None else maximum, 1)
         item.symbols *= total
+        if item.symbols >= _LLAMA_REPETITIONS:
+            self.were_many = True
         if problem is None and item.symbols >= _LLAMA_REPETITIONS:
             problem = "gbnf-compat-repetition.rules", {"count": item.symbols, "most": _LLAMA_REPETITIONS}
         self.generate(1 if maximum is None else maximum - minimum)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.notations.gbnf.lexer import CHARACTER, RULE_START, TOKEN
-from engine.source import Diagnostic, Severity, Span, diagnostic
+from engine.source import Diagnostic, Span, diagnostic
 
 _SIMPLE_ESCAPES: Final = {"t": "\t", "r": "\r", "n": "\n", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
 _HEX_LENGTHS: Final = {"x": 2, "u": 4, "U": 8}
@@ -35,24 +35,17 @@ class GbnfReader:
         end: the offset after it.
         crossing: the first literal or class of this rule that crosses a line end.
         findings: the findings in order of detection.
-        errors: how many of them are errors.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.crossing: Span | None = None
         self.findings: list[Diagnostic] = []
-        self.errors = 0
         self.go_to(0)
-
-    def add(self, finding: Diagnostic) -> None:
-        """Add a finding."""
-        self.findings.append(finding)
-        self.errors += finding.severity is Severity.ERROR
 
     def report(self, key: str, span: Span, /, **fields: object) -> None:
         """Add a finding that does not end the rule; the arguments are those of `diagnostic`."""
-        self.add(diagnostic(key, span, **fields))
+        self.findings.append(diagnostic(key, span, **fields))
 
     def go_to(self, start: int) -> None:
         """Go to the token that begins at an offset, or the next one; see `advance`."""

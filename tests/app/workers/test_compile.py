@@ -11,7 +11,7 @@ from app.catalogue import capitalised, ui_text
 from app.graph.match.rules import Unfolding
 from app.workers.compile import CompileHandler
 from app.workers.grammar_position import PositionReader
-from app.workers.requests.compile import CompileRequest, CountStacks, DrawNfa, UnfoldCalls
+from app.workers.requests.compile import CompileRequest, CountStacks, Diagnosed, DrawNfa, UnfoldCalls
 from app.workers.requests.export import ExportOptionsMessage, ExportRequest, ListExports
 from engine.compile import compile_grammar
 from engine.grammar.options import CompileOptions
@@ -65,7 +65,7 @@ class Checked(CancelToken):
         super().check()
 
 
-PARTS = {f"part{n}": {"properties": {"id": {"minLength": n}, "tags": {"items": {"type": "string"}}}} for n in range(25)}
+PARTS = {f"part{n}": {"properties": {"id": {"minLength": n}, "tags": {"items": {"type": "string"}}}} for n in range(12)}
 SCHEMA = json.dumps({"properties": {name: {"$ref": f"#/$defs/{name}"} for name in PARTS}, "$defs": PARTS})
 
 
@@ -80,6 +80,16 @@ def test_a_compile_can_be_cancelled_in_each_of_its_parts():
             handler.handle(asked, Checked(last), lambda _found: None)
     again = handle(asked, handler)
     assert (again.dfa, again.rules) == (whole.dfa, whole.rules)
+
+
+def test_findings_of_rules_come_before_those_of_their_automaton():
+    found = []
+    options = CompileOptions(limits=Limits(instructions=20))
+    asked = CompileRequest(1, "gbnf", f'root ::= "{"a" * 90}"\nunused ::= "b"', options)
+    answer = CompileHandler().handle(asked, CancelToken(), found.append)
+    early, late = (one.diagnostics for one in found if isinstance(one, Diagnosed))
+    assert [one.code for one in early] == ["gbnf-unreachable-rule"]
+    assert late == answer.diagnostics != early
 
 
 def test_an_automaton_too_large_to_draw_shows_its_beginning_and_then_any_other_place(monkeypatch):

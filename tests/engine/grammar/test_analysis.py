@@ -24,6 +24,7 @@ from engine.grammar import (
     RuleReference,
     Sequence,
     TokenSet,
+    rule_facts,
 )
 from engine.grammar.analysis import (
     blockers,
@@ -34,6 +35,7 @@ from engine.grammar.analysis import (
     reachable_rules,
     references,
 )
+from engine.grammar.rule_facts import RuleFacts
 from engine.source import Span
 
 A = Chars(CharSet.chars("a"))
@@ -51,6 +53,18 @@ def test_least_fixpoints_equal_their_twins(made: Grammar) -> None:
     assert productive_rules(made) == productive(made)
     assert nullable_rules(made) == nullable(made)
     assert ("root" in nullable_rules(made)) == matches(made, "")
+
+
+@settings(max_examples=75, suppress_health_check=[HealthCheck.too_slow])
+@given(grammars())
+def test_facts_about_single_rules_say_the_same(made: Grammar) -> None:
+    facts = {rule.name: RuleFacts(rule.node) for rule in made.rules}
+    assert rule_facts.productive(facts) == productive_rules(made)
+    assert rule_facts.nullable(facts) == nullable_rules(made)
+    assert rule_facts.reachable(facts, made.start) == reachable_rules(made)
+    assert rule_facts.has_left_recursion(facts) == bool(left_recursion(made))
+    for rule in made.rules:
+        assert facts[rule.name].references == tuple(references(rule.node))
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
