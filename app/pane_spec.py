@@ -112,6 +112,7 @@ class PaneSpec:
         place: the place of the command in the View menu.
         area: where the pane is.
         factory: creates its presenter.
+        menu: the commands in its context menu, below those of the row under the pointer.
     """
 
     id: str
@@ -119,6 +120,7 @@ class PaneSpec:
     place: tuple[int, int]
     area: Area
     factory: Callable[[PaneContext], PanePresenter]
+    menu: tuple[str, ...] = ()
 
     def declare(self) -> None:
         """Declare the command, unless an earlier window did."""

@@ -39,6 +39,7 @@ from app.window.files import SESSION, Drops, Files
 from app.window.focus_commands import FocusCommands
 from app.window.model_menu import ModelMenu, ModelOffer
 from app.window.notation_menu import NotationMenu
+from app.window.pane_menus import give_pane_menu
 from app.window.panes import Panes, all_panes
 from app.window.placement import WindowPlacement
 from app.window.screen_reader import ScreenReader
@@ -219,6 +220,11 @@ class MainWindow(QMainWindow):
         presenter.title_changed.connect(
             lambda changed: self.dock_layout.set_bottom_title(self.panes.view(spec.id), changed)
         )
+        give_menu = partial(give_pane_menu, commands=self.commands, ids=spec.menu)
+        if isinstance(presenter.view, Lazy):
+            presenter.view.when_built(give_menu)
+        else:
+            give_menu(presenter.view)
         self.commands.connect_to(f"view.{spec.id}", lambda: self.reveal(self.panes.view(spec.id)))
 
     def reveal(self, pane: QWidget) -> None:

@@ -457,4 +457,11 @@ def _part_of(view: ViewState) -> AutomatonPart:
     return AutomatonPart(**kept, tokens=view.tokens is not None)
 
 
-PANE = PaneSpec("automaton", "Ctrl+2", (1, 2), Area.COLUMN, AutomatonPresenter)
+PANE = PaneSpec(
+    "automaton",
+    "Ctrl+2",
+    (1, 2),
+    Area.COLUMN,
+    AutomatonPresenter,
+    menu=("automaton.find", "automaton.map", "automaton.live", "automaton.fit"),
+)

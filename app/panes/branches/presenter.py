@@ -89,4 +89,4 @@ class BranchesPresenter(PanePresenter):
         )
 
 
-PANE = PaneSpec("branches", "Ctrl+L, Y", (1, 15), Area.BOTTOM, BranchesPresenter)
+PANE = PaneSpec("branches", "Ctrl+L, Y", (1, 15), Area.BOTTOM, BranchesPresenter, menu=("run.back", "run.restart"))

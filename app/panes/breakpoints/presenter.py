@@ -54,4 +54,6 @@ class BreakpointsPresenter(PanePresenter):
             self.context.commands["view.automaton"].trigger()
 
 
-PANE = PaneSpec("breakpoints", "Ctrl+8", (1, 8), Area.BOTTOM, BreakpointsPresenter)
+PANE = PaneSpec(
+    "breakpoints", "Ctrl+8", (1, 8), Area.BOTTOM, BreakpointsPresenter, menu=("run.breakpoint", "run.until")
+)

@@ -60,4 +60,4 @@ class EnginesPresenter(PanePresenter):
         self.context.commands["view.tests"].trigger()
 
 
-PANE = PaneSpec("engines", "Ctrl+L, E", (1, 11), Area.BOTTOM, EnginesPresenter)
+PANE = PaneSpec("engines", "Ctrl+L, E", (1, 11), Area.BOTTOM, EnginesPresenter, menu=("edit.target",))

@@ -148,4 +148,4 @@ class ForcedPresenter(PanePresenter):
         self._set_strategy(OFF if self.is_on else PREFERRED)
 
 
-PANE = PaneSpec("forced", "Ctrl+L, F", (1, 10), Area.BOTTOM, ForcedPresenter)
+PANE = PaneSpec("forced", "Ctrl+L, F", (1, 10), Area.BOTTOM, ForcedPresenter, menu=("run.complete", "run.fast_forward"))

@@ -184,4 +184,11 @@ def _saved_engines(saved: bytes) -> tuple[EngineChoice, ...]:
         return ()
 
 
-PANE = PaneSpec("generation", "Ctrl+3", (1, 3), Area.COLUMN, GenerationPresenter)
+PANE = PaneSpec(
+    "generation",
+    "Ctrl+3",
+    (1, 3),
+    Area.COLUMN,
+    GenerationPresenter,
+    menu=("run.step", "run.back", "run.run", "run.restart", "run.until", "run.why", "run.processors"),
+)

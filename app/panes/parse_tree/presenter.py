@@ -155,4 +155,6 @@ class ParseTreePresenter(PanePresenter):
         self.view.get().show_found(answer)
 
 
-PANE = PaneSpec("parse_tree", "Ctrl+L, T", (1, 13), Area.BOTTOM, ParseTreePresenter)
+PANE = PaneSpec(
+    "parse_tree", "Ctrl+L, T", (1, 13), Area.BOTTOM, ParseTreePresenter, menu=("run.step", "run.back", "tests.add")
+)

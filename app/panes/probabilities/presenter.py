@@ -32,4 +32,6 @@ class ProbabilitiesPresenter(PanePresenter):
             self.view.built.show_position(shown.position)
 
 
-PANE = PaneSpec("probabilities", "Ctrl+5", (1, 5), Area.GENERATION, ProbabilitiesPresenter)
+PANE = PaneSpec(
+    "probabilities", "Ctrl+5", (1, 5), Area.GENERATION, ProbabilitiesPresenter, menu=("run.step", "run.back")
+)

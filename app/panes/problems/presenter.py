@@ -29,4 +29,4 @@ class ProblemsPresenter(PanePresenter):
         self.title_changed.emit(title)
 
 
-PANE = PaneSpec("problems", "Ctrl+4", (1, 4), Area.BOTTOM, ProblemsPresenter)
+PANE = PaneSpec("problems", "Ctrl+4", (1, 4), Area.BOTTOM, ProblemsPresenter, menu=("edit.problem", "edit.fix"))

@@ -112,4 +112,4 @@ class RailroadPresenter(PanePresenter):
         self.report_picture(why_not, self.save_picture)
 
 
-PANE = PaneSpec("railroad", "Ctrl+L, R", (1, 12), Area.BOTTOM, RailroadPresenter)
+PANE = PaneSpec("railroad", "Ctrl+L, R", (1, 12), Area.BOTTOM, RailroadPresenter, menu=("edit.definition",))

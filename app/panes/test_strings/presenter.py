@@ -97,4 +97,11 @@ class StringTestsPresenter(PanePresenter):
         self._reveal().suggest(kind)
 
 
-PANE = PaneSpec("tests", "Ctrl+6", (1, 6), Area.BOTTOM, StringTestsPresenter)
+PANE = PaneSpec(
+    "tests",
+    "Ctrl+6",
+    (1, 6),
+    Area.BOTTOM,
+    StringTestsPresenter,
+    menu=("tests.add", "tests.paste", "tests.check", "tests.failure"),
+)

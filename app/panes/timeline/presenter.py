@@ -112,4 +112,11 @@ def _timeline_of(view: DecodeView) -> tuple[Trace, str]:
     return view.trace, "" if view.position is None else end_text(view.position)
 
 
-PANE = PaneSpec("timeline", "Ctrl+7", (1, 7), Area.BOTTOM, TimelinePresenter)
+PANE = PaneSpec(
+    "timeline",
+    "Ctrl+7",
+    (1, 7),
+    Area.BOTTOM,
+    TimelinePresenter,
+    menu=("run.step", "run.back", "run.worst", "run.restart"),
+)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
+
 import pytest
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFont
@@ -11,6 +13,9 @@ from app.settings import Settings
 from app.window.placement import LEAST, WANTED, WindowPlacement, fitted
 
 SMALL = QRect(0, 0, 1280, 720)
+ON_A_SECOND_SCREEN = (  # at (1700, 80), beside one of 1600x1000
+    "AdnQywADAAAAAAaiAAAATgAACikAAAKpAAAGpAAAAFAAAAonAAACpwAAAAEAAAAAB4AAAAakAAAAUAAACicAAAKn"
+)
 
 
 @pytest.fixture
@@ -55,6 +60,15 @@ def is_on_screen(window: QMainWindow) -> bool:
 )
 def test_a_frame_is_cut_to_the_screen_and_moved_there(frame, available, wanted):
     assert fitted(frame, available) == wanted
+
+
+@pytest.mark.parametrize("state", ["", "maximised", "full screen"])
+def test_a_window_of_a_screen_that_is_gone_comes_back_on_one_that_is_there(opened, settings, qtbot, state):
+    settings.change(geometry=b64decode(ON_A_SECOND_SCREEN), window_state=state)
+    window, _ = opened()
+    qtbot.waitUntil(lambda: window.screen().geometry().intersects(window.frameGeometry()))
+    window.showNormal()
+    qtbot.waitUntil(lambda: is_on_screen(window))
 
 
 def test_the_first_window_fits_the_screen(qtbot, opened):

@@ -34,4 +34,4 @@ class WordsPresenter(PanePresenter):
         return pane
 
 
-PANE = PaneSpec("words", "Ctrl+L, W", (1, 11), Area.BOTTOM, WordsPresenter)
+PANE = PaneSpec("words", "Ctrl+L, Z", (1, 11), Area.BOTTOM, WordsPresenter)
