@@ -1,4 +1,4 @@
-"""The comparison of the grammar with an earlier one: what an edit adds to its texts and removes from them."""
+"""The comparison of the grammar with an earlier one: the lines that differ, and what the edit adds and removes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
+    QFrame,
     QGridLayout,
     QHBoxLayout,
+    QLineEdit,
     QProgressBar,
+    QPushButton,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -23,9 +26,10 @@ from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.widgets.accessibility import announce
 from app.widgets.banner import Banner, BannerSeverity
+from app.widgets.difference_view import DifferenceView
 from app.widgets.elided_label import ElidedLabel
 from app.workers.protocol import Progress
-from app.workers.requests.equivalence import GrammarsAnswer
+from app.workers.requests.equivalence import GrammarsAnswer, TextsAnswer
 from engine.analysis.language_comparison import LanguageComparison, Relation
 
 _BAR = 4  # pixels
@@ -55,11 +59,17 @@ class EquivalenceDialog(QDialog):
         wanted(index): compare with this reference.
         cancelled(): stop.
         test_wanted(text): add this text to the test strings.
+        keep_wanted(name): keep the present grammar as a version under this name.
+        restore_wanted(index): make this reference the grammar.
+        drop_wanted(index): drop this version.
     """
 
     wanted = Signal(int)
     cancelled = Signal()
     test_wanted = Signal(str)
+    keep_wanted = Signal(str)
+    restore_wanted = Signal(int)
+    drop_wanted = Signal(int)
 
     def __init__(self, references: tuple[str, ...], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,7 +77,7 @@ class EquivalenceDialog(QDialog):
         self._is_running = False
         self.setObjectName("equivalence")
         self.setWindowTitle(ui_text("dialogs.equivalence.title"))
-        self.resize(720, 260)
+        self.resize(820, 560)
         self.reference = QComboBox()
         self.reference.addItems(references)
         self.reference.setAccessibleName(ui_text("dialogs.equivalence.reference"))
@@ -80,7 +90,10 @@ class EquivalenceDialog(QDialog):
         self.rows = tuple(DifferingText(ui_text(f"dialogs.equivalence.{name}")) for name in ("removed", "added"))
         for row in self.rows:
             row.keep_button.clicked.connect(lambda _checked=False, row=row: self.test_wanted.emit(row.text))
+        self._build_versions()
         self._lay_out()
+        for button in self.findChildren(QPushButton):
+            button.setAutoDefault(False)  # Return in the field keeps a version, and does nothing else
         self.reference.currentIndexChanged.connect(lambda _index: self.start())
 
     @property
@@ -103,6 +116,49 @@ class EquivalenceDialog(QDialog):
             self.reference.clear()
             self.reference.addItems(references)
             self.reference.setCurrentIndex(max(0, self.reference.findText(chosen)))
+
+    def choose(self, index: int) -> None:
+        """Compare with a reference."""
+        with QSignalBlocker(self.reference):
+            self.reference.setCurrentIndex(index)
+        self.start()
+
+    def _build_versions(self) -> None:
+        self.difference = DifferenceView()
+        self.difference.setAccessibleName(ui_text("dialogs.refactor.difference"))
+        self.difference.setPlaceholderText(ui_text("dialogs.equivalence.same_text"))
+        self.name = QLineEdit()
+        self.name.setObjectName("version_name")
+        self.name.setAccessibleName(ui_text("dialogs.equivalence.version_name"))
+        self.name.setPlaceholderText(ui_text("dialogs.equivalence.version_name"))
+        self.name.returnPressed.connect(self._keep)
+        self.keep_button = push_button(
+            ui_text("dialogs.equivalence.keep"), ui_text("dialogs.equivalence.keep_version_tip"), clicked=self._keep
+        )
+        self.restore_button = push_button(
+            ui_text("dialogs.equivalence.restore"),
+            ui_text("dialogs.equivalence.restore_tip"),
+            clicked=lambda: self.restore_wanted.emit(self.reference.currentIndex()),
+        )
+        self.drop_button = push_button(
+            ui_text("dialogs.equivalence.drop"),
+            ui_text("dialogs.equivalence.drop_tip"),
+            clicked=lambda: self.drop_wanted.emit(self.reference.currentIndex()),
+        )
+        self.describe_reference(differs=False, is_version=False)
+
+    def show_difference(self, answer: TextsAnswer) -> None:
+        """Show the lines that differ."""
+        self.difference.show_lines(answer.difference)
+
+    def describe_reference(self, *, differs: bool, is_version: bool) -> None:
+        """Enable restoring a reference that differs, and deleting one that is a version."""
+        self.restore_button.setEnabled(differs)
+        self.drop_button.setEnabled(is_version)
+
+    def _keep(self) -> None:
+        self.keep_wanted.emit(self.name.text().strip())
+        self.name.clear()
 
     def show_progress(self, progress: Progress) -> None:
         """Show how many pairs were visited."""
@@ -154,15 +210,27 @@ class EquivalenceDialog(QDialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_M)
+        well = QFrame()
+        well.setProperty("role", "well")
+        inner = QVBoxLayout(well)
+        inner.setContentsMargins(2, 2, 2, 2)
+        inner.addWidget(self.difference)
+        keeping = QHBoxLayout()
         layout.addLayout(head)
+        layout.addWidget(well, 1)
         layout.addWidget(self.bar)
         layout.addWidget(self.verdict)
         layout.addLayout(grid)
-        layout.addStretch(1)
+        layout.addLayout(keeping)
         layout.addLayout(buttons)
+        keeping.setSpacing(theme.SPACE_S)
+        keeping.addWidget(self.name, 1)
+        keeping.addWidget(self.keep_button)
         head.setSpacing(theme.SPACE_S)
         head.addWidget(Label(ui_text("dialogs.equivalence.reference")))
         head.addWidget(self.reference)
+        head.addWidget(self.restore_button)
+        head.addWidget(self.drop_button)
         head.addStretch()
         grid.setHorizontalSpacing(theme.SPACE_M)
         grid.setVerticalSpacing(theme.SPACE_S)

@@ -21,7 +21,15 @@ from engine.decoding.debugging.breakpoints import Breakpoint, ConditionBreakpoin
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
 from engine.diagnosis.private_texts import without_secrets
-from engine.document.content import AutomatonPart, DocumentFile, ExpectedText, GrammarPart, ModelPart, StateNote
+from engine.document.content import (
+    AutomatonPart,
+    DocumentFile,
+    ExpectedText,
+    GrammarPart,
+    GrammarVersion,
+    ModelPart,
+    StateNote,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +280,12 @@ class Document(QObject):
             self._change(state_notes=notes)
             self._set_modified(modified=True)
             self.state_notes_changed.emit()
+
+    def set_versions(self, versions: tuple[GrammarVersion, ...]) -> None:
+        """Store a change of the versions of the grammar."""
+        if versions != self._content.versions:
+            self._change(versions=versions)
+            self._set_modified(modified=True)
 
     def set_model(self, model: ModelPart) -> None:
         """Store the model of the trace."""

@@ -93,7 +93,9 @@ class MainWindow(QMainWindow):
         self.tokenizer_audits = TokenizerAudits(session, self)
         self.reductions = Reductions(session, self)
         self.schema_fuzz = SchemaFuzz(session, lambda text: self.panes.view("tests").add_text(text), self)
-        self.grammar_edits = GrammarEdits(session, lambda text: self.panes.view("tests").add_text(text), self)
+        self.grammar_edits = GrammarEdits(
+            session, self.panes.editor, lambda text: self.panes.view("tests").add_text(text), self
+        )
         self.server_checks = ServerChecks(
             session, self.output_check, self.sharing, lambda text: self.panes.view("tests").add_text(text), self
         )

@@ -19,7 +19,7 @@ from app.workers.bounded_work import TooMuchWorkError, bounded_work
 from app.workers.loop import Handler, Job, handles
 from app.workers.protocol import sentence
 from app.workers.requests.compile import CompileRequest
-from app.workers.requests.equivalence import RefactorAnswer, RefactorGrammar
+from app.workers.requests.equivalence import CompareTexts, RefactorAnswer, RefactorGrammar, TextsAnswer
 from app.workers.requests.judge import (
     AutomatonText,
     ConvertAnswer,
@@ -415,6 +415,10 @@ class StringTestHandler(Handler):
     @handles(ConvertRequest)
     def _convert(self, request: ConvertRequest, job: Job) -> ConvertAnswer:
         return convert(request, self._take, job.cancel)
+
+    @handles(CompareTexts)
+    def _compare_texts(self, request: CompareTexts, _job: Job) -> TextsAnswer:
+        return TextsAnswer(request, line_difference(request.before, request.after))
 
     @handles(RefactorGrammar)
     def _refactor(self, request: RefactorGrammar, job: Job) -> RefactorAnswer:

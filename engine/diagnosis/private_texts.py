@@ -30,6 +30,7 @@ _FIELDS: Final = (
     "test_strings",
     "breakpoints",
     "state_notes",
+    "versions",
     "unknown",
 )
 

@@ -163,6 +163,20 @@ class StateNote(msgspec.Struct, frozen=True):
         return not (self.name or self.colour or self.comment or self.is_bookmarked)
 
 
+class GrammarVersion(msgspec.Struct, frozen=True):
+    """A grammar that the user kept under a name.
+
+    Attributes:
+        name: its name.
+        time: when it was kept, in ISO 8601 with the offset of the zone.
+        grammar: the grammar.
+    """
+
+    name: str
+    time: str
+    grammar: GrammarPart
+
+
 class StoredDocument(msgspec.Struct, frozen=True):
     """The fields of a document's file."""
 
@@ -183,6 +197,7 @@ class StoredDocument(msgspec.Struct, frozen=True):
     conditions: tuple[ConditionBreakpoint, ...] = ()
     automaton: AutomatonPart = AutomatonPart()
     state_notes: tuple[StateNote, ...] = ()
+    versions: tuple[GrammarVersion, ...] = ()  # of the grammar, the latest first
 
 
 class UnknownField(msgspec.Struct, frozen=True):

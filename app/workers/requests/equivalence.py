@@ -38,6 +38,22 @@ class GrammarsAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class CompareTexts(WorkerRequest["TextsAnswer"]):
+    """Compare the lines of two texts."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextsAnswer:
+    """The lines that differ; none if the texts are equal."""
+
+    request: CompareTexts
+    difference: tuple[DifferenceLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RefactorGrammar(WorkerRequest["RefactorAnswer"]):
     """Refactor a grammar.
 

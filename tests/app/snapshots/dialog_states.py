@@ -43,7 +43,7 @@ from app.workers.requests.engines import (
     FindSmallest,
     SmallestAnswer,
 )
-from app.workers.requests.equivalence import CompareGrammars, GrammarsAnswer, RefactorGrammar
+from app.workers.requests.equivalence import CompareGrammars, CompareTexts, GrammarsAnswer, RefactorGrammar, TextsAnswer
 from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
 from app.workers.requests.judge import ConvertRequest
 from app.workers.requests.scoring import ScoreAnswer, ScoreOutput, ScoreRow
@@ -53,6 +53,7 @@ from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.verdicts.replay import TokenSource, replay_text
 from engine.notations import NOTATIONS
 from engine.refactoring import REFACTORINGS
+from engine.refactoring.difference import line_difference
 from engine.servers import ServerCapabilities, ServerIdentity
 from engine.servers.kinds import llama_server, vllm
 from engine.source import CancelToken, Span
@@ -149,6 +150,8 @@ def edited(before: str, after: str, notation: str) -> QWidget:
     requests = (CompileRequest(number, notation, text, CompileOptions()) for number, text in enumerate((before, after)))
     compared = _compared(CompareGrammars(*requests))
     dialog.wanted.connect(lambda _index: dialog.show_answer(compared))
+    dialog.describe_reference(differs=True, is_version=False)
+    dialog.show_difference(TextsAnswer(CompareTexts(before, after), line_difference(before, after)))
     dialog.show()
     dialog.start()
     return settled(dialog)

@@ -10,6 +10,7 @@ from app.catalogue import ui_text
 from app.dialogs.equivalence_dialog import EquivalenceDialog
 from app.dialogs.notation_dialog import NotationDialog
 from app.document import GrammarPart
+from app.document.file import read_document
 from app.workers.engines import EnginesHandler
 from app.workers.loop import Job
 from app.workers.requests.compile import CompileRequest
@@ -83,6 +84,37 @@ def test_the_grammar_of_the_last_step_is_offered(desk):
     desk.wait(lambda: not dialog.is_running)
     assert dialog.verdict.text() == sentence_of("different")
     assert dialog.rows[0].text_label.text() == "a"
+
+
+def test_versions_are_kept_compared_restored_and_deleted(desk, tmp_path):
+    desk.open("ab|cd")
+    desk.activate()
+    edit = desk.panes.editor.edit
+    QTest.keyClick(edit, Qt.Key.Key_X, CONTROL | SHIFT)
+    QTest.keyClick(edit, Qt.Key.Key_V)
+    dialog = desk.window.findChild(EquivalenceDialog)
+    QTest.keyClicks(dialog.name, "first")
+    QTest.keyClick(dialog.name, Qt.Key.Key_Return)
+    (version,) = desk.document.content.versions
+    assert (version.name, version.grammar.text) == ("first", "ab|cd")
+    assert dialog.reference.currentText().startswith("first")
+    type_at_end(desk, "|ef")
+    desk.wait(
+        lambda: dialog.verdict.text() == sentence_of("narrower") and "+ ab|cd|ef" in dialog.difference.toPlainText()
+    )
+    assert dialog.rows[1].text_label.text() == "ef"
+    # They are in the file.
+    desk.document.save(tmp_path / "mine.turnstile")
+    assert read_document(tmp_path / "mine.turnstile").versions == (version,)
+    desk.qtbot.mouseClick(dialog.restore_button, LEFT)
+    assert edit.text() == desk.document.content.grammar.text == "ab|cd"
+    desk.window.commands["edit.undo"].trigger()
+    assert edit.text() == "ab|cd|ef"
+    desk.wait(lambda: not dialog.is_running)
+    desk.qtbot.mouseClick(dialog.drop_button, LEFT)
+    assert desk.document.content.versions == ()
+    assert dialog.reference.count() == 1
+    assert not dialog.drop_button.isEnabled()
 
 
 def test_a_grammar_with_an_error_is_named(desk):
