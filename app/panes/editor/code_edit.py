@@ -32,6 +32,7 @@ from app.models.findings import Sign, kind_text, rank_of, sign_of
 from app.models.heat import HeatRow
 from app.panes.editor import marks
 from app.panes.editor.folding import Folding, is_foldable, is_folded
+from app.panes.editor.hanging import HangingIndentation
 from app.panes.editor.highlighter import LONG_TEXT, Highlighter, Resume, next_visible
 from app.panes.editor.marks import named_at, paint_invisible, paint_sign
 from app.panes.editor.notation_history import NotationHistory
@@ -119,6 +120,7 @@ class CodeEdit(QPlainTextEdit):
         self.folding.changed.connect(self._highlighter.show_visible)
         self.gutter = Gutter(self, self.sign_of_line, self.tip_of_line, self.folding)
         self.typing_keys = TypingKeys(self)
+        self.hanging = HangingIndentation(self)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
@@ -707,6 +709,7 @@ class CodeEdit(QPlainTextEdit):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the text, marks over invisible characters, and the badges of findings about the target."""
+        self.hanging.apply(self._blocks_in(event.rect()))
         super().paintEvent(event)
         paint_invisible(self, self._blocks_in(event.rect()))
         if self.folding.has_folds:

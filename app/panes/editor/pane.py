@@ -446,6 +446,7 @@ class EditorPane(QWidget):
         self.edit.setPlaceholderText(found.placeholder)
         self.edit.notation = notation
         self.edit.typing_keys.set_notation(notation)
+        self.edit.hanging.is_on = not found.is_expression
         self.edit.set_lexer(found.lex_line, found.resume_at)
         wrap = QTextOption.WrapMode
         self.edit.setWordWrapMode(wrap.WrapAnywhere if found.wraps_anywhere else wrap.WrapAtWordBoundaryOrAnywhere)
