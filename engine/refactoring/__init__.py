@@ -8,7 +8,7 @@ from engine.refactoring.refactoring import Refactoring
 from engine.source.registry import Registry
 
 REFACTORINGS: Final = Registry[Refactoring](
-    "engine.refactoring.kinds",
+    "engine.refactoring.refactorings",
     "REFACTORING",
     order=(
         "inline-rule",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from engine.notations import NOTATIONS
@@ -40,10 +41,9 @@ class RuleSource:
         self._comments = tuple(
             Span(start, end) for kind, start, end in syntax.pieces(selection.text) if kind is PieceKind.COMMENT
         )
-        names = [rule.name for rule in self.rules]
-        for name in names:
-            if names.count(name) > 1:
-                raise RefactoringError("errors.refactoring.defined_twice", name=name)
+        name, count = Counter(rule.name for rule in self.rules).most_common(1)[0]
+        if count > 1:
+            raise RefactoringError("errors.refactoring.defined_twice", name=name)
 
     def of(self, span: Span) -> str:
         """Return the text of a span."""

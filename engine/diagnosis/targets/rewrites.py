@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain
 from typing import Any, Final
 
 from engine.analysis.equivalence import compare_languages
@@ -18,9 +17,11 @@ from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.diagnosis.targets.findings import TargetRewrite
 from engine.export.text.conversion import to_regex
 from engine.export.text.print_regex import Dialect
-from engine.notations.editing import Edit
+from engine.notations.editing import Edit, apply_edits
 from engine.notations.json_schema.outline import OutlinePart
-from engine.source import EngineError
+from engine.refactoring import REFACTORINGS
+from engine.refactoring.refactoring import GrammarSelection, RefactoringError, refactored
+from engine.source import EngineError, Span
 from engine.source.catalogue import catalogue_text
 
 _MOST_PAIRS: Final = 4_000
@@ -79,20 +80,22 @@ def schema_rewrites(
         is_taken: whether the engine treats a subschema as written.
     """
     if keyword == "items" and isinstance(data.get("items"), list):
-        changed = _with_prefix_items(data)
         title = catalogue_text("targets.rewrite.prefix_items")
+        edits: tuple[Edit, ...] = (Edit(part.span, json.dumps(_with_prefix_items(data), ensure_ascii=False)),)
     elif keyword == "allOf":
-        merged = _merged(data)
-        if merged is None:
+        title = catalogue_text("targets.rewrite.all_of")
+        selection = GrammarSelection("json_schema", text, Span(part.span.start, part.span.start))
+        try:
+            edits = refactored(REFACTORINGS["merge-all-of"], selection)[1].edits
+        except RefactoringError:
             return None
-        changed, title = merged, catalogue_text("targets.rewrite.all_of")
     else:
         return None
-    if not is_taken(changed):
+    whole = apply_edits(text, edits)
+    changed, _ = json.JSONDecoder().raw_decode(whole, part.span.start)
+    if "allOf" in changed and keyword == "allOf":  # it was merged in part alone
         return None
-    edit = Edit(part.span, json.dumps(changed, ensure_ascii=False))
-    whole = text[: part.span.start] + edit.replacement + text[part.span.end :]
-    return TargetRewrite(title, (edit,)) if _same(text, whole, exact=False) else None
+    return TargetRewrite(title, edits) if is_taken(changed) and _same(text, whole, exact=False) else None
 
 
 def _with_plain_escapes(pattern: str) -> str:
@@ -158,34 +161,6 @@ def _with_prefix_items(data: dict[str, Any]) -> dict[str, Any]:
         else:
             changed[key] = value
     return changed
-
-
-def _merged(data: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a subschema with its `allOf` merged into it; None if two keywords have different values."""
-    merged = {key: value for key, value in data.items() if key != "allOf"}
-    members = data.get("allOf")
-    if not isinstance(members, list):
-        return None
-    for member in members:
-        if not isinstance(member, dict) or "$ref" in member:
-            return None
-        for key, value in member.items():
-            known: Any = merged.get(key, value)
-            if known == value:
-                merged[key] = value
-            elif key == "required":
-                merged[key] = list(dict.fromkeys(chain(known, value)))
-            elif key == "properties" and isinstance(known, dict) and isinstance(value, dict):
-                if any(name in known and known[name] != value[name] for name in value):
-                    return None
-                merged[key] = {**known, **value}
-            elif key in ("minLength", "minItems", "minimum", "minProperties"):
-                merged[key] = max(known, value)
-            elif key in ("maxLength", "maxItems", "maximum", "maxProperties"):
-                merged[key] = min(known, value)
-            else:
-                return None
-    return merged
 
 
 def _same(text: str, other: str, *, exact: bool) -> bool:
