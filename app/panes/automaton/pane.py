@@ -148,6 +148,7 @@ class AutomatonPane(QWidget):
         self.token_watch = TokenWatch(self.tokens_wanted.emit)
         self.notes = StateNotes(self)
         self._answer: LayoutAnswer | None = None  # the layout of the current drawing
+        self._points = theme.ui_font().pointSizeF()  # of its texts
         self._source: SourceText | None = None
         self._token_ahead: bytes | None = None
         self._too_large = ""
@@ -225,7 +226,7 @@ class AutomatonPane(QWidget):
         self.span_wanted = self.stacks.span_wanted
         CloseOnEscape(self, self.lists.isVisible, self.lists.close_list)
         CloseOnEscape(self, self.find_bar.isVisible, self.find_bar.close_bar)
-        theme.themes.changed.connect(self.scene.recolour)
+        theme.themes.changed.connect(self._apply_theme)
 
     # --- saved state -------------------------------------------------------------------------------------------------
 
@@ -803,6 +804,15 @@ class AutomatonPane(QWidget):
                 self.navigation.go_to_level(Level.TOKENS)
 
     # --- drawing -----------------------------------------------------------------------------------------------------
+
+    def _apply_theme(self) -> None:
+        """Recolour the drawing; request its layout anew if its texts have another size."""
+        self.scene.recolour()
+        points = theme.ui_font().pointSizeF()
+        if points != self._points:
+            self._points, self._answer = points, None
+            if self.navigation.drawn is not None:
+                self._draw()
 
     def _draw(self) -> None:
         """Request the layout of the current drawing, unless the last answer still applies."""

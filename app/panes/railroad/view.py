@@ -69,7 +69,7 @@ class RailroadView(QAbstractScrollArea):
         hovered(spans): the source of the box under the pointer; empty for none.
         span_wanted(Span): go to the source of a box, or to the rule that it calls.
         toggled(key): open a box, or fold it again.
-        resized(): there is another width to wrap to.
+        resized(): there is another width to wrap to, or another size of texts.
     """
 
     hovered = Signal(tuple)
@@ -93,6 +93,7 @@ class RailroadView(QAbstractScrollArea):
         self.setAccessibleName(ui_text("railroad.pane.name"))
         give_role(self, QAccessible.Role.Graphic)
         theme.themes.changed.connect(self.viewport().update)
+        theme.themes.changed.connect(self.resized)  # its texts may have another size
 
     @property
     def style_of_drawing(self) -> RailroadStyle:

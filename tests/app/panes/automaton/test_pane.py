@@ -107,6 +107,20 @@ def test_a_layout_is_asked_for_and_drawn_when_it_comes(pane: AutomatonPane, qtbo
     assert pane.header.counts.text() == "4 states · 5 edges"
 
 
+def test_texts_of_another_size_are_laid_out_anew_and_other_colours_are_not(
+    pane: AutomatonPane, asked: list[LayoutRequest], qapp: QApplication
+) -> None:
+    pane.show_dfa(RECORD, 1)
+    theme.apply(qapp, "dark")
+    assert len(asked) == 1
+    theme.choose("standard", 4)
+    theme.apply(qapp, "light")
+    theme.choose("standard", 0)
+    theme.apply(qapp, "light")
+    assert len(asked) == 3
+    assert asked[1].edges != asked[0].edges == asked[2].edges
+
+
 def test_the_last_drawing_stays_until_the_new_one_is_laid_out(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
     pane.show_dfa(RECORD, 1)
     pane.layout_wanted.disconnect()
