@@ -101,29 +101,29 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
 def _best(request: LayoutRequest, method: str) -> tuple[str, Placement]:
     """Return a method and its placement.
 
-    If the user chose none, `dot` gives way where too many labels have no room, and in a graph that is not small, a
-    method gives way to a simpler one whose drawing is much smaller; in small ones, edges lead forward in ranks. Tall
+    If the user chose none, a method gives way to a simpler one whose drawing is much smaller, and `dot` where too many
+    labels have no room; in small graphs not to the distance from the start, so their edges lead forward in ranks. Tall
     columns are folded.
     """
     if request.method:
         return method, _laid_out(request, *_first(request, method)[:2])
-    if len(request.nodes) <= _SMALL:
-        if method == "dot":
-            widenings = _DOT_SPANS // max(1, rank_spans(request)) - 1
-            place, placed, _ = _first(request, method)
-            found = _laid_out(request, place, placed, _SPREADS[:widenings])
-            if not _hides_many(request, found):
-                return method, found
-            method = "sugiyama"
-        return method, _laid_out(request, *_first(request, method)[:2])
-    found_by = {}
-    for name in METHODS[METHODS.index(method) :]:
-        found_by[name] = _first(request, name)
-        if found_by[method][2] <= _SMALL_WINDOW:
+    is_small = len(request.nodes) <= _SMALL
+    names = [name for name in METHODS[METHODS.index(method) :] if name in (method, "sugiyama") or not is_small]
+    found: dict[str, tuple[_Place, Placement, float]] = {}
+    for name in names:
+        found[name] = _first(request, name)
+        if found[method][2] <= _SMALL_WINDOW:
             break
-    smallest = min(size for _, _, size in found_by.values())
-    used = next(name for name, (_, _, size) in found_by.items() if size <= _MUCH_LARGER * smallest)
-    return used, _laid_out(request, *found_by[used][:2])
+    smallest = min(size for _, _, size in found.values())
+    used = next(name for name, (_, _, size) in found.items() if size <= _MUCH_LARGER * smallest)
+    if used == "dot":
+        widenings = max(0, _DOT_SPANS // max(1, rank_spans(request)) - 1)
+        placed = _laid_out(request, *found[used][:2], _SPREADS[:widenings])
+        if not _hides_many(request, placed):
+            return used, placed
+        used = "sugiyama"
+        found.setdefault(used, _first(request, used))
+    return used, _laid_out(request, *found[used][:2])
 
 
 def _first(request: LayoutRequest, method: str) -> tuple[_Place, Placement, float]:
