@@ -122,6 +122,7 @@ COVERAGE_WORK = 2_000_000
 """Beyond this many states, or units of work (about two seconds), there is no coverage."""
 RANDOM_TEXTS = 5
 MOST_EDGES, MOST_LISTED = 2_000, 400  # beyond MOST_EDGES edges, only MOST_LISTED uncovered ones are sent
+_MOST_BYTES = 64 << 20  # of a file with samples
 _SECONDS = 0.15  # that a log is followed before other requests have their turn
 MOST_ROWS = 10_000
 """The rows of a log that are followed."""
@@ -477,6 +478,8 @@ def inferred_grammar(request: InferGrammar, cancel: CancelToken) -> InferAnswer:
 
 def _text_of(path: Path) -> str:
     try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise InferenceError("errors.inference.large", name=path.name, limit=_MOST_BYTES >> 20)
         return path.read_text("utf-8-sig")
     except (OSError, ValueError) as error:
         raise InferenceError("errors.inference.unreadable_file", name=path.name, reason=error) from error

@@ -8,8 +8,22 @@ from collections.abc import Iterable, Iterator
 from engine.notations import NOTATIONS
 from engine.notations.editing import Edit, Name, name_at
 from engine.notations.editing.expressions import ChoiceText, ExpressionItem, ExpressionSyntax, PieceKind, RuleText
-from engine.refactoring.refactoring import GrammarSelection, RefactoringError
+from engine.notations.notation import Notation
+from engine.refactoring.refactoring import GrammarSelection, Refactoring, RefactoringError
 from engine.source import InvariantError, SourceText, Span
+
+
+class RuleRefactoring(Refactoring):
+    """A refactoring of rules that are alternatives: a name means its rule, so the language stays by construction."""
+
+    def applies_to(self, notation: Notation) -> bool:
+        """Return whether a notation has named rules."""
+        return notation.has_named_rules and notation.expressions is not None
+
+    def keeps_language(self, notation: Notation) -> bool:
+        """Return True: substitution, names and Arden's rule keep the least language of every rule."""
+        del notation
+        return True
 
 
 class RuleSource:

@@ -11,13 +11,22 @@ from engine.notations.editing import Edit, apply_edits
 from engine.notations.json_schema.dialects import ENFORCED, SINCE, SchemaDraft, draft_named_in, draft_of
 from engine.notations.json_schema.outline import Outline, OutlinePart, OutlineRole
 from engine.notations.json_schema.targets import DEFINITIONS, SchemaReference, SchemaTargets, key_span, quoted
-from engine.refactoring.refactoring import GrammarSelection, RefactoringError
+from engine.notations.notation import Notation
+from engine.refactoring.refactoring import GrammarSelection, Refactoring, RefactoringError
 from engine.source import Span
 from engine.source.json_pointer import escape_step
 
 ANCHORS: Final = frozenset(("$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema"))
 """Keywords that give a schema an address or a meaning of its own, so that it cannot be copied or joined."""
 _INDENT: Final = re.compile(r"[ \t]*")
+
+
+class SchemaRefactoring(Refactoring):
+    """A refactoring of schemas: whether the language is the same, the automata decide."""
+
+    def applies_to(self, notation: Notation) -> bool:
+        """Return whether texts of a notation are schemas."""
+        return notation.describes_json
 
 
 class SchemaSource:

@@ -5,26 +5,16 @@ from __future__ import annotations
 from engine.notations.editing import Edit
 from engine.notations.editing.expressions import ChoiceText, ExpressionItem, RuleText
 from engine.notations.gbnf.lexer import NAME
-from engine.notations.notation import Notation
-from engine.refactoring.refactoring import GrammarSelection, Refactoring, RefactoringError, Rewrite
-from engine.refactoring.rules import RuleSource, alternatives_around
+from engine.refactoring.refactoring import GrammarSelection, RefactoringError, Rewrite
+from engine.refactoring.rules import RuleRefactoring, RuleSource, alternatives_around
 from engine.source import Span
 
 
-class ExtractRule(Refactoring):
+class ExtractRule(RuleRefactoring):
     """Makes a rule of the selection; without a selection, of the innermost group around the cursor."""
 
     id = "extract-rule"
     makes_name = True
-
-    def applies_to(self, notation: Notation) -> bool:
-        """Return whether a notation has named rules."""
-        return notation.has_named_rules and notation.expressions is not None
-
-    def keeps_language(self, notation: Notation) -> bool:
-        """Return True: a name means its rule."""
-        del notation
-        return True
 
     def rewrite(self, selection: GrammarSelection) -> Rewrite:
         """Return the edits; see `Refactoring`."""

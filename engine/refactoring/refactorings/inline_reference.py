@@ -6,23 +6,18 @@ from engine.notations.editing import Edit
 from engine.notations.json_schema.dialects import SchemaDraft
 from engine.notations.json_schema.outline import OutlinePart
 from engine.notations.json_schema.targets import SchemaReference, key_span
-from engine.notations.notation import Notation
-from engine.refactoring.refactoring import GrammarSelection, Refactoring, RefactoringError, Rewrite
-from engine.refactoring.schemas import ANCHORS, SchemaSource, is_definition, is_enforced, pointer_of
+from engine.refactoring.refactoring import GrammarSelection, RefactoringError, Rewrite
+from engine.refactoring.schemas import ANCHORS, SchemaRefactoring, SchemaSource, is_definition, is_enforced, pointer_of
 from engine.source.catalogue import catalogue_text
 
 
-class InlineReference(Refactoring):
+class InlineReference(SchemaRefactoring):
     """Inlines the `$ref` at the cursor, or all references to the definition that the cursor is in.
 
     A definition without another reference is removed.
     """
 
     id = "inline-reference"
-
-    def applies_to(self, notation: Notation) -> bool:
-        """Return whether texts of a notation are schemas."""
-        return notation.describes_json
 
     def rewrite(self, selection: GrammarSelection) -> Rewrite:
         """Return the edits; see `Refactoring`."""

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 from engine.notations.editing import Edit
 from engine.notations.editing.expressions import ExpressionItem, RuleText
-from engine.notations.notation import Notation
-from engine.refactoring.refactoring import GrammarSelection, Refactoring, RefactoringError, Rewrite
-from engine.refactoring.rules import RuleSource
+from engine.refactoring.refactoring import GrammarSelection, RefactoringError, Rewrite
+from engine.refactoring.rules import RuleRefactoring, RuleSource
 from engine.source.catalogue import catalogue_text
 
 
-class InlineRule(Refactoring):
+class InlineRule(RuleRefactoring):
     """Puts the body of a rule in place of one use, or of all uses if the cursor is in its definition.
 
     A rule without another use is removed.
     """
 
     id = "inline-rule"
-
-    def applies_to(self, notation: Notation) -> bool:
-        """Return whether a notation has named rules."""
-        return notation.has_named_rules and notation.expressions is not None
-
-    def keeps_language(self, notation: Notation) -> bool:
-        """Return True: a name means its rule."""
-        del notation
-        return True
 
     def rewrite(self, selection: GrammarSelection) -> Rewrite:
         """Return the edits; see `Refactoring`."""

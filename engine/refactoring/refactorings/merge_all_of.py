@@ -15,9 +15,8 @@ from engine.notations.editing import Edit
 from engine.notations.json_schema.dialects import SchemaDraft
 from engine.notations.json_schema.outline import Outline, OutlinePart
 from engine.notations.json_schema.targets import DEFINITIONS, key_span, quoted
-from engine.notations.notation import Notation
-from engine.refactoring.refactoring import GrammarSelection, Refactoring, RefactoringError, Rewrite
-from engine.refactoring.schemas import ANCHORS, SchemaSource
+from engine.refactoring.refactoring import GrammarSelection, RefactoringError, Rewrite
+from engine.refactoring.schemas import ANCHORS, SchemaRefactoring, SchemaSource
 from engine.source.catalogue import catalogue_text
 
 _OBJECT: Final = ("properties", "patternProperties", "additionalProperties")
@@ -38,14 +37,10 @@ _SCHEMA_EACH: Final = ("properties", "patternProperties")
 _SCHEMA: Final = ("items", "propertyNames")
 
 
-class MergeAllOf(Refactoring):
+class MergeAllOf(SchemaRefactoring):
     """Merges the `allOf` around the cursor."""
 
     id = "merge-all-of"
-
-    def applies_to(self, notation: Notation) -> bool:
-        """Return whether texts of a notation are schemas."""
-        return notation.describes_json
 
     def rewrite(self, selection: GrammarSelection) -> Rewrite:
         """Return the edits; see `Refactoring`."""
@@ -63,6 +58,9 @@ class MergeAllOf(Refactoring):
         left = [rest for part in listed.items if (rest := merge.take(part)) is not None]
         if len(left) == len(listed.items) and not merge.changed:
             raise RefactoringError("errors.refactoring.no_merge", keyword=merge.reason)
+        for reference in source.targets.references:
+            if any(step.holder is schema and step.name in merge.changed for step in reference.path):
+                raise RefactoringError("errors.refactoring.referred_to", reference=reference.part.text)
         note = catalogue_text("refactoring.note.all_of_stays", count=len(left)) if left else ""
         return Rewrite(tuple(merge.edits(listed, left)), (note,) if note else ())
 
@@ -163,8 +161,8 @@ class _Merge:
         if name in _REFERRING:
             return None
         if name in _LARGEST or name in _SMALLEST:
-            first, second = json.loads(one), json.loads(other)
-            if isinstance(first, bool) or not isinstance(first, int | float) or not isinstance(second, int | float):
+            first, second = (json.loads(text, parse_float=Decimal) for text in (one, other))
+            if isinstance(first, bool) or not isinstance(first, int | Decimal) or not isinstance(second, int | Decimal):
                 return None
             return one if (first >= second) == (name in _LARGEST) else other
         if name in _SCHEMA:

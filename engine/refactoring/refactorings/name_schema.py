@@ -9,22 +9,17 @@ from engine.notations.editing import Edit
 from engine.notations.json_schema.dialects import LIST, SchemaDraft
 from engine.notations.json_schema.outline import OutlinePart, OutlineRole
 from engine.notations.json_schema.targets import encoded_step, quoted, steps_to
-from engine.notations.notation import Notation
-from engine.refactoring.refactoring import GrammarSelection, Refactoring, RefactoringError, Rewrite
-from engine.refactoring.schemas import SchemaSource, is_definition, reference_text
+from engine.refactoring.refactoring import GrammarSelection, RefactoringError, Rewrite
+from engine.refactoring.schemas import SchemaRefactoring, SchemaSource, is_definition, reference_text
 
 _NO_NAME: Final = re.compile(r"[^\w.-]+")
 
 
-class NameSchema(Refactoring):
+class NameSchema(SchemaRefactoring):
     """Moves the schema at the cursor to `$defs`, or to the `definitions` of older drafts."""
 
     id = "name-schema"
     makes_name = True
-
-    def applies_to(self, notation: Notation) -> bool:
-        """Return whether texts of a notation are schemas."""
-        return notation.describes_json
 
     def rewrite(self, selection: GrammarSelection) -> Rewrite:
         """Return the edits; see `Refactoring`."""

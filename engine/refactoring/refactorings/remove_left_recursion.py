@@ -17,9 +17,8 @@ from typing import Final
 from engine.grammar.analysis import Cycle, left_recursion, nullable_rules
 from engine.notations.editing import Edit, apply_edits
 from engine.notations.editing.expressions import ChoiceText, ExpressionItem, ExpressionSyntax
-from engine.notations.notation import Notation
-from engine.refactoring.refactoring import GrammarSelection, Refactoring, RefactoringError, Rewrite
-from engine.refactoring.rules import RuleSource
+from engine.refactoring.refactoring import GrammarSelection, RefactoringError, Rewrite
+from engine.refactoring.rules import RuleRefactoring, RuleSource
 from engine.source import checkpoint
 
 _MOST_STEPS: Final = 500  # expansions of the alternatives of one rule
@@ -51,19 +50,10 @@ class _Part:
 _Alternative = tuple[_Part, ...]
 
 
-class RemoveLeftRecursion(Refactoring):
+class RemoveLeftRecursion(RuleRefactoring):
     """Rewrites the left recursive rules of the cycle that the rule at the cursor is in; by default of all cycles."""
 
     id = "remove-left-recursion"
-
-    def applies_to(self, notation: Notation) -> bool:
-        """Return whether a notation has named rules."""
-        return notation.has_named_rules and notation.expressions is not None
-
-    def keeps_language(self, notation: Notation) -> bool:
-        """Return True: substitution and Arden's rule keep the least language of every rule."""
-        del notation
-        return True
 
     def rewrite(self, selection: GrammarSelection) -> Rewrite:
         """Return the edits; see `Refactoring`."""

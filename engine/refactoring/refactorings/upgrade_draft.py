@@ -12,9 +12,8 @@ from engine.notations.editing import Edit
 from engine.notations.json_schema.dialects import SINCE, SchemaDraft, draft_name
 from engine.notations.json_schema.outline import OutlinePart
 from engine.notations.json_schema.targets import DEFINITIONS, encoded_step, key_span, quoted
-from engine.notations.notation import Notation
-from engine.refactoring.refactoring import GrammarSelection, Refactoring, RefactoringError, Rewrite
-from engine.refactoring.schemas import SchemaSource, is_enforced, pointer_of, reference_text
+from engine.refactoring.refactoring import GrammarSelection, RefactoringError, Rewrite
+from engine.refactoring.schemas import SchemaRefactoring, SchemaSource, is_enforced, pointer_of, reference_text
 from engine.source import Span
 from engine.source.catalogue import catalogue_text
 
@@ -24,14 +23,10 @@ _PARTNERS: Final = {"then": "if", "else": "if"}
 _BOUNDS: Final = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 
 
-class UpgradeDraft(Refactoring):
+class UpgradeDraft(SchemaRefactoring):
     """Upgrades the whole text to draft 2020-12."""
 
     id = "upgrade-draft"
-
-    def applies_to(self, notation: Notation) -> bool:
-        """Return whether texts of a notation are schemas."""
-        return notation.describes_json
 
     def rewrite(self, selection: GrammarSelection) -> Rewrite:
         """Return the edits; see `Refactoring`."""

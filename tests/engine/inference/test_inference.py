@@ -6,7 +6,8 @@ import json
 
 import pytest
 from error_keys import raises_key
-from hypothesis import HealthCheck, given, settings
+from fuzzing import fuzz
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import CompileOptions, compile_grammar
@@ -125,14 +126,14 @@ _VALUES = st.recursive(
 
 
 @pytest.mark.parametrize("notation", ["regex", "gbnf"])
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@fuzz(5)
 @given(texts=st.lists(_TEXTS.filter(str.strip), min_size=1, max_size=6))
 def test_random_texts_are_accepted(notation, texts):
     grammar = compile_grammar(notation, inferred("\n".join(texts), notation, SampleForm.LINES))
     assert all(grammar.fullmatch(text) for text in texts)
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@fuzz(5)
 @given(values=st.lists(_VALUES, min_size=1, max_size=4))
 def test_random_values_are_accepted(values):
     lines = "\n".join(map(json.dumps, values))

@@ -6,8 +6,9 @@ from itertools import product
 
 import pytest
 from error_keys import raises_key
+from fuzzing import fuzz
 from grammar_language import grammars, language
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from language import ALPHABET
 
@@ -174,7 +175,7 @@ def parsed(text: str) -> Grammar:
 
 
 @pytest.mark.parametrize("refactoring", ["inline-rule", "extract-rule", "factor-prefixes", "remove-left-recursion"])
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@fuzz(6)
 @given(grammar=grammars(), where=st.integers(0, 10_000))
 def test_random_grammars_keep_their_short_texts(refactoring, grammar, where):
     text = print_gbnf(grammar)
