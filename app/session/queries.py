@@ -14,7 +14,7 @@ from app.catalogue import ui_text
 from app.document import Document
 from app.jobs import JobGroup, Loss, LostRequest
 from app.session.compiling import CompiledGrammarView
-from app.workers.protocol import Notice, Progress
+from app.workers.protocol import Notice, Progress, WorkerRequest
 from app.workers.requests.audit import AuditAnswer, AuditTokenizer
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import (
@@ -39,23 +39,23 @@ from app.workers.requests.export import ExportAnswer, ExportOptionsMessage, Expo
 from app.workers.requests.forced import (
     CompareSpellings,
     FindForced,
-    ForcedRequest,
     ListIndex,
     MeasureStrategies,
 )
 from app.workers.requests.scoring import ScoreAnswer, ScoreOutput
+from app.workers.requests.strategies import CompareStrategies
 
 A = TypeVar("A")
 
 
 class ForcedQueries(QObject):
-    """Requests lists and comparisons of forced runs."""
+    """Requests what panes list and compare with the model: forced runs, and strategies that draw texts."""
 
     def __init__(self, group: JobGroup, parent: QObject) -> None:
         super().__init__(parent)
         self._group = group
 
-    def ask(self, request: ForcedRequest[A], show: Callable[[A], object], stop: Callable[[str], object]) -> None:
+    def ask(self, request: WorkerRequest[A], show: Callable[[A], object], stop: Callable[[str], object]) -> None:
         """Submit a request; replaces an older one of its kind.
 
         Args:
@@ -74,7 +74,7 @@ class ForcedQueries(QObject):
 
     def cancel_all(self) -> None:
         """Cancel all requests that take the model's time."""
-        for kind in (CompareSpellings, MeasureStrategies, FindForced, ListIndex):
+        for kind in (CompareSpellings, MeasureStrategies, FindForced, ListIndex, CompareStrategies):
             self.cancel(kind)
 
     def is_asking(self, kind: type) -> bool:

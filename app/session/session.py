@@ -48,6 +48,7 @@ from app.workers.requests.export import ExportRequest
 from app.workers.requests.forced import CompareSpellings, ListIndex, MeasureStrategies
 from app.workers.requests.layout import LayOutPlainly
 from app.workers.requests.scoring import ScoreOutput
+from app.workers.requests.strategies import CompareStrategies
 from engine.decoding.values import Finish, Position
 from engine.source import Diagnostic, Severity
 
@@ -153,6 +154,7 @@ _ACTIVITIES: tuple[tuple[type, str], ...] = (
     (ScoreOutput, "score"),
     (RunBaseline, "baseline"),
     (MeasureStrategies, "strategies"),
+    (CompareStrategies, "strategies"),
     (CompareSpellings, "tokenizations"),
     (ListIndex, "tokens"),
     (RestoreTrace, "restore"),

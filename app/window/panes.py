@@ -19,6 +19,7 @@ from app.panes import (
     problems,
     railroad,
     sample,
+    strategies,
     test_strings,
     timeline,
 )
@@ -43,6 +44,7 @@ PANES = (
     railroad.PANE,
     parse_tree.PANE,
     sample.PANE,
+    strategies.PANE,
     branches.PANE,
 )
 """The panes in the order of their tabs; those of other distributions follow."""

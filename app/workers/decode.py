@@ -69,6 +69,7 @@ from app.workers.requests.decode import (
     WhyAnswer,
 )
 from app.workers.scoring import ScoreHandler
+from app.workers.strategies import StrategiesHandler
 from app.workers.trace_codec import SENDER
 from engine.compile import compile_grammar
 from engine.decoding.constraints.staged import unfit_stages
@@ -147,7 +148,13 @@ class DecodeHandler(Handler):
         self._state = DecodeState()
         self._forced = ForcedHandler(self._state)
         self._queries = QueryHandler(self._state)
-        super().__init__(self._forced, self._queries, AuditHandler(self._state, self._spec), ScoreHandler(self._state))
+        super().__init__(
+            self._forced,
+            self._queries,
+            AuditHandler(self._state, self._spec),
+            ScoreHandler(self._state),
+            StrategiesHandler(self._state),
+        )
         self._loader = loader
         self._summary: ModelSummary | None = None
         self._prompt: str | Chat = ""

@@ -22,6 +22,7 @@ MESSAGES = (
     "requests.judge",
     "requests.layout",
     "requests.scoring",
+    "requests.strategies",
 )
 QT = ("PySide6", "shiboken6", "pyqtgraph", "qtawesome")
 

@@ -41,7 +41,7 @@ RUNS = range(400)
 LEVEL = 0.01 / 20
 SPEECH = "[A-Z]{4,12}:"
 SKEWED = 'root ::= "00000" | "1" [01] [01] [01] [01]'
-PROMPT = "Generate a binary string of length 5?"
+PROMPT = (("system", "You are a helpful AI assistant."), ("user", "Generate a binary string of length 5."))
 
 
 @dataclass(frozen=True)
@@ -154,9 +154,9 @@ def prove_speed(models: dict[str, LogitSource]) -> Iterator[bool]:
 
 def prove_smollm2(_: dict[str, LogitSource]) -> Iterator[bool]:
     model = load_model(os.environ.get("MODEL", "smollm2"))
-    tree = PrefixTree(compile_grammar("gbnf", SKEWED), model, prompt=Chat((("user", PROMPT),)), keeps_rows=True)
+    tree = PrefixTree(compile_grammar("gbnf", SKEWED), model, prompt=Chat(PROMPT), keeps_rows=True)
     exact = enumerate_texts(tree)
-    proofs = Proofs(f"SmolLM2, {PROMPT!r}, {exact.calls} calls")
+    proofs = Proofs(f"SmolLM2, {PROMPT[-1][1]!r}, {exact.calls} calls")
     proofs.row("P(G)", exact.p_grammar, "0.0013 ± 0.0002", holds=abs(exact.p_grammar - 0.0013) <= 0.0002)
     shares = exact.under(lambda _, allowed: allowed.shares)
     for text in (b"11111", b"11101", b"10101", b"00000"):
@@ -168,8 +168,10 @@ def prove_smollm2(_: dict[str, LogitSource]) -> Iterator[bool]:
         tv = pooled(tree, "smc", count, exact)
         wanted = "< 0.03" if count == 50 else "falls"
         proofs.row(f"SMC, N = {count}, 400 runs: total variation", tv, wanted, holds=count < 50 or tv < 0.03)
-    kl = worst_kl(tree, 40, exact)
-    proofs.row("ASAp: KL after 40 samples, worst seed", kl, "about 0", holds=kl < 0.05)
+    kl = report_of([drawn("asap", tree, 40, 0)], exact).kl or 0.0
+    proofs.row("ASAp: KL after 40 samples, seed 0", kl, "about 0", holds=True)
+    kl = worst_kl(tree, 200, exact)
+    proofs.row("ASAp: KL after 200 samples, worst seed", kl, "< 0.01", holds=kl < 0.01)
     tries = max(len(drawn("cars", tree, 20, seed).draws) for seed in SEEDS)
     proofs.row("CARS: tries for 20 samples, worst seed", tries, "at most 60", holds=tries <= 60)
     proofs.row(

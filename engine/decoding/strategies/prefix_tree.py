@@ -10,6 +10,7 @@ Rejected: the tree of `DecodeSession`, which has one current position with histo
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -136,6 +137,7 @@ class PrefixTree:
     Attributes:
         model, keeps_rows: the arguments.
         calls: the number of prefixes that the model was asked about.
+        seconds: how long that took.
         root: the empty prefix.
 
     Raises:
@@ -162,7 +164,7 @@ class PrefixTree:
         self._most_tokens = max_tokens if context is None else min(max_tokens, context - len(self._prompt_ids) + 1)
         self._answers: OrderedDict[TokenPrefix, AllowedTokens] = OrderedDict()
         self._bytes = 0
-        self.calls = 0
+        self.calls, self.seconds = 0, 0.0
         self.root = TokenPrefix(None, -1, Matcher(grammar, self._vocabulary), 0.0)
         self._set_state(self.root)
 
@@ -225,12 +227,14 @@ class PrefixTree:
         return [found[prefix] for prefix in prefixes]
 
     def _asked(self, batch: Sequence[TokenPrefix]) -> list[AllowedTokens]:
+        started = time.perf_counter()
         histories = [[*self._prompt_ids, *prefix.ids] for prefix in batch]
         if len(batch) > 1 and isinstance(self.model, AnswersTogether):
             rows = self.model.logits_of_all(histories)
         else:
             rows = [self.model.logits(history) for history in histories]
         self.calls += len(batch)
+        self.seconds += time.perf_counter() - started
         answers = []
         for prefix, history, row in zip(batch, histories, rows, strict=True):
             answer = self._answers[prefix] = self._under_mask(prefix, history, Answer.of(row))

@@ -1,0 +1,132 @@
+"""Strategies that draw texts, in the decode group: they share one tree of model calls; the session does not move."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from app.catalogue import ui_text
+from app.workers.decode_state import DecodeState
+from app.workers.loop import Job, handles
+from app.workers.protocol import Progress, sentence
+from app.workers.requests.strategies import (
+    ComparedText,
+    CompareStrategies,
+    StrategiesComparison,
+    StrategyFigures,
+)
+from engine.decoding.strategies.decoders import DECODERS
+from engine.source import EngineError, LimitExceededError
+
+if TYPE_CHECKING:
+    from engine.decoding.strategies.exact import ExactTexts
+    from engine.decoding.strategies.prefix_tree import PrefixTree
+    from engine.decoding.strategies.sampling import StrategyReport, StrategyRun
+
+MOST_SHOWN: Final = 200  # texts
+MOST_ENUMERATED: Final = 2_000  # prefixes
+
+
+class StrategiesHandler:
+    """Answers requests about strategies."""
+
+    def __init__(self, state: DecodeState) -> None:
+        self._state = state
+
+    @handles(CompareStrategies)
+    def _compared(self, request: CompareStrategies, job: Job) -> StrategiesComparison:
+        from engine.decoding.strategies.prefix_tree import PrefixTree  # start-up time: with the others
+
+        session = self._state.need_session()
+        if session.grammar is None:
+            raise EngineError("workers.no_grammar")
+        tree = PrefixTree(
+            session.grammar,
+            session.model,
+            prompt=session.prompt,
+            max_tokens=session.max_tokens,
+            keeps_rows=any(DECODERS[name].needs_rows for name in request.names),
+        )
+        runs: list[StrategyRun | str] = []
+        seconds = list[float]()
+        for name in request.names:
+            job.emit(Progress(DECODERS[name].title, len(runs), len(request.names)))
+            run, spent = _run(name, tree, request, job)
+            runs.append(run)
+            seconds.append(spent)
+            job.emit(_comparison(request, runs, seconds, None))
+        try:
+            exact, why_not = _exact(tree, job), ""
+        except LimitExceededError as error:
+            exact, why_not = None, sentence(error)
+        return replace(_comparison(request, runs, seconds, exact), why_not_exact=why_not, done=True)
+
+
+def _exact(tree: PrefixTree, job: Job) -> ExactTexts:
+    from engine.decoding.strategies.exact import enumerate_texts  # start-up time: with the others
+
+    return enumerate_texts(tree, job.cancel, most_prefixes=MOST_ENUMERATED)
+
+
+def _run(name: str, tree: PrefixTree, request: CompareStrategies, job: Job) -> tuple[StrategyRun | str, float]:
+    """Return a run, or why there is none, and the seconds that it would have taken alone."""
+    from engine.decoding.strategies.sampling import run_strategy  # start-up time: with the others
+
+    started, asked = time.perf_counter(), tree.seconds
+    try:
+        run = run_strategy(
+            DECODERS[name], tree, request.samples, request.seed, most_calls=request.most_calls, cancel=job.cancel
+        )
+    except EngineError as error:
+        job.cancel.check()
+        return sentence(error), 0.0
+    own = time.perf_counter() - started - (tree.seconds - asked)
+    return run, own + run.inquiry.calls * tree.seconds / max(tree.calls, 1)
+
+
+def _comparison(
+    request: CompareStrategies, runs: list[StrategyRun | str], seconds: list[float], exact: ExactTexts | None
+) -> StrategiesComparison:
+    from engine.decoding.strategies.sampling import report_of  # start-up time: with the others
+
+    reports = [None if isinstance(run, str) else report_of([run], exact) for run in runs]
+    figures = [
+        StrategyFigures(name, why_not=str(run)) if report is None else _figures(name, report, spent)
+        for name, run, report, spent in zip(request.names, runs, reports, seconds, strict=False)
+    ]
+    weights = [{} if report is None else {one.text: one.weight for one in report.texts} for report in reports]
+    ids = {
+        draw.prefix.data: tuple(draw.prefix.ids)
+        for run in runs
+        if not isinstance(run, str)
+        for draw in run.draws
+        if draw.is_accepted
+    }
+    known = {} if exact is None else exact.p
+    ranked = sorted(ids, key=lambda text: (-known.get(text, 0.0), -max(one.get(text, 0.0) for one in weights), text))
+    texts = [
+        ComparedText(
+            text,
+            ids[text],
+            None if exact is None else known.get(text, 0.0),
+            tuple(one.get(text, 0.0) for one in weights),
+        )
+        for text in ranked[:MOST_SHOWN]
+    ]
+    return StrategiesComparison(tuple(figures), tuple(texts), len(ids), None if exact is None else exact.p_grammar)
+
+
+def _figures(name: str, report: StrategyReport, seconds: float) -> StrategyFigures:
+    return StrategyFigures(
+        name,
+        report.kl,
+        report.tv,
+        report.is_of_strategy,
+        report.p_grammar,
+        report.tries,
+        report.accepted,
+        report.calls,
+        seconds,
+        "" if report.texts else ui_text(f"strategies.none_drawn.{report.end}"),
+    )

@@ -1,0 +1,74 @@
+"""Strategies as the decode group compares them."""
+
+import pickle
+
+import pytest
+from random_model import RandomModel
+
+from app.workers.decode import DecodeHandler
+from app.workers.protocol import Progress, Refusal
+from app.workers.requests.decode import OpenModel, OpenOutput, SetGrammar
+from app.workers.requests.strategies import CompareStrategies, StrategiesComparison
+from engine.grammar.options import CompileOptions
+from engine.source import CancelledError, CancelToken
+
+
+@pytest.fixture
+def worker():
+    model = RandomModel(spread=1.0)
+    handler = DecodeHandler(lambda spec, cancel: model)
+    told = []
+
+    def ask(request, cancel=None):
+        return pickle.loads(pickle.dumps(handler.handle(request, cancel or CancelToken(), told.append)))
+
+    ask.model, ask.told = model, told
+    ask(OpenModel("any"))
+    return ask
+
+
+def grammar(worker, text="Ab|Ac|Bd|Be", notation="regex"):
+    worker(SetGrammar(1, notation, text, CompileOptions()))
+
+
+def test_strategies_are_compared_with_the_exact_distribution_and_share_their_calls(worker):
+    grammar(worker)
+    asked = len(worker.model.asked)
+    answer = worker(CompareStrategies(("local", "cars", "awrs"), 20, None, 3))
+    assert [one.name for one in answer.figures] == ["local", "cars", "awrs"]
+    assert all(one.tv is not None and one.accepted and one.calls == 3 for one in answer.figures)
+    assert answer.figures[0].is_of_strategy
+    assert 0 < answer.p_grammar < 1
+    assert len(worker.model.asked) - asked <= 3
+    assert sum(one.exact for one in answer.texts) <= 1 + 1e-9
+    for column in range(3):
+        assert sum(one.weights[column] for one in answer.texts) == pytest.approx(1)
+    partial = [one for one in worker.told if isinstance(one, StrategiesComparison)]
+    assert [len(one.figures) for one in partial] == [1, 2, 3]
+    assert any(isinstance(one, Progress) for one in worker.told)
+    assert answer.done
+    assert not any(one.done for one in partial)
+
+
+def test_a_text_opens_as_a_trace(worker):
+    grammar(worker)
+    text = worker(CompareStrategies(("local",), 3, None, 0)).texts[0]
+    assert worker(OpenOutput(text.ids)).position.output == text.text
+
+
+def test_a_strategy_that_cannot_run_says_why_and_the_others_do(worker):
+    grammar(worker, 'root ::= "A" root "b" | "c"', "gbnf")
+    answer = worker(CompareStrategies(("lookahead", "local"), 3, 5, 0))
+    assert answer.figures[0].why_not
+    assert answer.figures[1].calls <= 5
+    assert answer.p_grammar is None
+    assert answer.why_not_exact
+
+
+def test_it_is_cancelled_and_needs_a_grammar(worker):
+    assert isinstance(worker(CompareStrategies(("local",), 3, None, 0)), Refusal)
+    grammar(worker)
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(CancelledError):
+        worker(CompareStrategies(("local",), 3, None, 0), cancel)
