@@ -72,7 +72,7 @@ def test_the_menus_are_the_recorded_ones(desk):
 
 
 def repeated(menu) -> list[str]:
-    """Entries of a menu, and of its submenus, without a letter of their own."""
+    """Entries of a menu, and of its submenus, that share a letter; one of a menu may have none."""
     shown = [action for action in menu.actions() if not action.isSeparator()]
     letters = [QKeySequence.mnemonic(action.text()).toString() for action in shown]
     found = [action.text() for action, letter in zip(shown, letters, strict=True) if letters.count(letter) > 1]
