@@ -163,6 +163,8 @@ class CodeEdit(QPlainTextEdit):
         self.complete()
         slices = slices_of(text)
         with self._without_signals():
+            if len(text) > LONG_TEXT:
+                self.setPlainText("")  # so that a narrower gutter does not lay a long line out once more
             self._prepare_for(text)
             if len(slices) == 1:
                 self.setPlainText(text)
@@ -558,6 +560,8 @@ class CodeEdit(QPlainTextEdit):
         option = self.document().defaultTextOption()
         option.setFlags(QTextOption.Flag(0) if self._is_long else QTextOption.Flag.ShowTabsAndSpaces)
         self.document().setDefaultTextOption(option)
+        policy = Qt.ScrollBarPolicy.ScrollBarAlwaysOn if self._is_long else Qt.ScrollBarPolicy.ScrollBarAsNeeded
+        self.setVerticalScrollBarPolicy(policy)  # one that appears late would lay a long line out once more
 
     # --- events ------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, Qt
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, Qt
 from PySide6.QtGui import QImage, QTextCharFormat
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -49,6 +49,31 @@ def test_typing_is_told(pane: EditorPane, qtbot: QtBot) -> None:
         qtbot.keyClicks(pane.edit, "[a-z]+")
     assert told.args is not None
     assert pane.text() == "[a-z]+"
+
+
+class Resizes(QObject):
+    """Notes the length of the text whenever the part of an editor with the text gets another size."""
+
+    def __init__(self, pane: EditorPane) -> None:
+        super().__init__(pane)
+        self._document = pane.edit.document()
+        self.lengths: list[int] = []
+        pane.edit.viewport().installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        if event.type() == QEvent.Type.Resize:
+            self.lengths.append(self._document.characterCount())
+        return False
+
+
+def test_a_long_line_is_laid_out_once_for_one_width(pane: EditorPane, qtbot: QtBot) -> None:
+    pane.set_text("a\n" * 2_000)
+    resizes = Resizes(pane)
+    pane.set_text("ab" * 20_000)
+    qtbot.wait(0)
+    assert set(resizes.lengths) == {1}  # before it was there
+    pane.set_text("a")
+    assert not pane.edit.verticalScrollBar().isVisible()
 
 
 def test_a_finding_about_the_whole_text_underlines_its_first_line(pane: EditorPane) -> None:
