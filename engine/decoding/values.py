@@ -276,6 +276,9 @@ class Step:
         z_bounds: bounds of the allowed mass, if `z` is unknown; None otherwise.
         recorded: the probability of the token in the log that the trace was opened from, also once the present model
             was queried there; None in other traces, and if the log has none.
+        zone: the zone that it begins in: 0 for the grammar's, 1 and above for further ones, -1 for free text around
+            them, also where a zone may have ended before it. None without zones, and in documents from before it was
+            stored.
     """
 
     token_id: int
@@ -296,6 +299,7 @@ class Step:
     kept: TopTokens | None = field(default=None, hash=False, repr=False)
     z_bounds: Bounds | None = None
     recorded: RecordedProbability | None = None
+    zone: int | None = None
 
     @property
     def z_range(self) -> Bounds | None:

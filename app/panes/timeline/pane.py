@@ -1,9 +1,11 @@
 """The timeline: measurements of every step of the shown path.
 
-The strips share one scale of steps: the allowed mass Z, the entropy of the model, the number of allowed tokens, the
-time of the mask, and the stacks of llama.cpp, which are counted only while the timeline is visible. Marks above them
-show forced steps, illegal ones, and the worst. Steps after the current one are pale. A click or an arrow key goes to a
-step; one button goes to the step at which the grammar removed most of the model's mass.
+The strips share one axis of steps: the allowed mass Z, the entropy of the model, the number of allowed tokens, the
+divergence that the mask causes, the times of mask and model, and the stacks of llama.cpp, which are counted only while
+the timeline is visible. A band shows the zones. Marks above the strips show forced steps, illegal ones, and the worst.
+Steps after the current one are pale, what is not known is a gap, and what is known within bounds is hatched between
+them. A click or an arrow key goes to a step; one button goes to the step at which the grammar removed most of the
+model's mass. Where the strips do not fit, they scroll.
 """
 
 from __future__ import annotations
@@ -11,17 +13,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPointF, Qt, Signal
+from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent, QWheelEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QScrollArea,
+    QScrollBar,
+    QSizePolicy,
+    QStackedWidget,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import theme
 from app.catalogue import ui_text
 from app.display_text import duration, percent, percent_between, token_text
 from app.theme.buttons import tool_button
 from app.theme.labels import Label, plain_text
+from app.widgets.accessibility import announce
 from app.widgets.deferred_import import PLOTS, DeferredImport
 from app.widgets.throttle import Throttle
 from app.widgets.token_paint import mix, tabular
@@ -29,11 +43,15 @@ from engine.decoding.values import Bounds, Step, StepOrigin, Trace
 
 Role = theme.Role
 _BARS_UP_TO = 400  # steps; more are narrower than a pixel, and drawn as a curve
-_SIDE = 128  # pixels at the left, for names and scales
-_MIN_STRIP_HEIGHT = 18  # pixels: without space for all strips, the last ones are hidden
+_MIN_STRIP_HEIGHT = 22  # pixels
+_TICKS_FROM = 40  # pixels: in a strip of this height, its scale has several ticks
+_MOST_STEP_TICKS = 12
+_BAND_HEIGHT = 14  # pixels, of the zones
+_AROUND_TICKS = 5  # pixels, above and below a line of text
+_TICK_CHARACTERS = 9  # the width of a scale
 _PALE = 0.35
 _MIN_BAR_HEIGHT = 0.03  # of a strip's height: the minimum height of a known value
-_NO_MAXIMUM = 16_777_215  # Qt's QWIDGETSIZE_MAX, which PySide does not export
+_FREE_TEXT = -1  # the zone of a step
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +65,8 @@ class TimelineRow:
         role: its colour.
         least_top: the smallest end of its scale.
         is_logarithmic: whether the scale is logarithmic.
-        bounds: returns the bounds of an unknown value, which is a probability; None where there are none.
+        bounds: returns the bounds of an unknown value; None where there are none.
+        unit: the unit of its ticks, if these are plain numbers.
     """
 
     id: str
@@ -57,6 +76,7 @@ class TimelineRow:
     least_top: float
     is_logarithmic: bool = False
     bounds: Callable[[Step], Bounds | None] = lambda _step: None
+    unit: str = ""
 
     @property
     def name(self) -> str:
@@ -72,6 +92,36 @@ class TimelineRow:
         """Return the height of a value on the scale."""
         return math.log10(1 + value) if self.is_logarithmic else value
 
+    def exact_text(self, value: float) -> str:
+        """Return a value in words, with as many digits as say more."""
+        text = self.text(value)
+        return f"{text} ({value:.6g})" if not self.is_logarithmic and math.isfinite(value) else text
+
+    def bounds_text(self, bounds: Bounds) -> str:
+        """Return the bounds of a value in words."""
+        if self.unit:
+            return ui_text("timeline.fragment.between", low=self.text(bounds.low), high=self.text(bounds.high))
+        return percent_between(*bounds)
+
+    def ticks(self, top: float, height: float) -> list[tuple[float, str]]:
+        """Return the ticks of its scale, from 0 to 1, each with its text.
+
+        Args:
+            top: the end of the scale, as `height` returns it.
+            height: of the strip, in pixels.
+        """
+        last = 10**top - 1 if self.is_logarithmic else top
+        if height < _TICKS_FROM:
+            return [(0.5, self._tick(last))]
+        if not self.is_logarithmic:
+            return [(share, self._tick(share * last)) for share in (0.0, 0.5, 1.0)]
+        decades = [10.0**power for power in range(math.floor(math.log10(last)) + 1)] if last >= 1 else []
+        spread = max(1, math.ceil(len(decades) / max(1, height // _MIN_STRIP_HEIGHT)))
+        return [(0.0, self._tick(0)), *((self.height(value) / top, self._tick(value)) for value in decades[::-spread])]
+
+    def _tick(self, value: float) -> str:
+        return f"{value:.3g}" if self.unit else self.text(value)
+
 
 def _of_the_model(value: Callable[[Step], float | None]) -> Callable[[Step, int | None], float | None]:
     """Restrict a value to steps at which the model was called."""
@@ -80,6 +130,19 @@ def _of_the_model(value: Callable[[Step], float | None]) -> Callable[[Step, int 
 
 def _count(value: float) -> str:
     return f"{round(value):,}"
+
+
+def _nats(value: float) -> str:
+    return ui_text("common.measure.nats", value=value) if math.isfinite(value) else "∞"
+
+
+def _divergence(z: float) -> float:
+    return max(0.0, -math.log(z)) if z > 0 else math.inf
+
+
+def _divergence_bounds(step: Step) -> Bounds | None:
+    bounds = step.z_bounds
+    return None if bounds is None else Bounds(_divergence(bounds.high), _divergence(bounds.low))
 
 
 ROWS = (
@@ -94,9 +157,10 @@ ROWS = (
     TimelineRow(
         "entropy",
         _of_the_model(lambda step: step.entropy),
-        lambda value: ui_text("common.measure.nats", value=value),
+        _nats,
         Role.HINT,
         0.5,
+        unit=ui_text("timeline.fragment.nats"),
     ),
     TimelineRow(
         "allowed",
@@ -107,11 +171,28 @@ ROWS = (
         is_logarithmic=True,
     ),
     TimelineRow(
+        "kl",
+        _of_the_model(lambda step: None if step.z is None else _divergence(step.z)),
+        _nats,
+        Role.WARNING,
+        0.5,
+        bounds=_divergence_bounds,
+        unit=ui_text("timeline.fragment.nats"),
+    ),
+    TimelineRow(
         "mask",
         lambda step, _stacks: step.mask_us,
         lambda value: duration(value / 1e6),
         Role.LIVE,
         10.0,
+        is_logarithmic=True,
+    ),
+    TimelineRow(
+        "model",
+        lambda step, _stacks: None if step.logits_ms is None else step.logits_ms * 1e3,
+        lambda value: duration(value / 1e6),
+        Role.FORCED,
+        1_000.0,
         is_logarithmic=True,
     ),
     TimelineRow(
@@ -123,6 +204,14 @@ ROWS = (
         is_logarithmic=True,
     ),
 )
+
+
+ZONES: Mapping[str, tuple[Role, float, Qt.BrushStyle]] = {
+    "free": (Role.MUTED, 0.4, Qt.BrushStyle.SolidPattern),
+    "thinking": (Role.FORCED, 0.8, Qt.BrushStyle.Dense4Pattern),
+    "constrained": (Role.ALLOWED, 1.0, Qt.BrushStyle.SolidPattern),
+}
+"""The kinds of zones: colour, height and pattern in the band."""
 
 
 def steps_of(trace: Trace) -> tuple[Step, ...]:
@@ -178,6 +267,7 @@ class TimelinePane(QFrame):
         self._steps: tuple[Step, ...] = ()
         self._stacks: tuple[int | None, ...] = ()
         self._parted: Mapping[int, str] = {}
+        self._free_zones: frozenset[int] = frozenset()
         self._is_read = False
         self._plot: TimelinePlot | None = None
         self._library = DeferredImport(PLOTS, self)
@@ -186,6 +276,9 @@ class TimelinePane(QFrame):
         self._draw_throttle = Throttle(self._draw, self)
         self.facts = Label()
         self.facts.setProperty("role", "muted")
+        self.legend = Label(is_html=True)
+        self.legend.setProperty("role", "muted")
+        self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.worst = tool_button(
             ui_text("timeline.worst"), ui_text("timeline.worst_tip"), role="outlined", clicked=self.go_to_worst
         )
@@ -195,13 +288,19 @@ class TimelinePane(QFrame):
         self._empty.setWordWrap(True)
         self._pages = QStackedWidget()
         self._pages.addWidget(self._empty)
+        self._scroll = QScrollArea(widgetResizable=True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._pages.addWidget(self._scroll)
         bar = QHBoxLayout()
         bar.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, theme.SPACE_XS, 0, theme.SPACE_XS)
         layout.setSpacing(theme.SPACE_XS)
         layout.addLayout(bar)
-        bar.addWidget(self.facts, 1)
+        bar.setSpacing(theme.SPACE_M)
+        bar.addWidget(self.facts)
+        bar.addWidget(self.legend, 1)
         bar.addWidget(self.worst)
         layout.addWidget(self._pages, 1)
         theme.themes.changed.connect(self._draw_soon)
@@ -231,6 +330,12 @@ class TimelinePane(QFrame):
             self._parted = parted
             self._draw_soon()
 
+    def show_free_zones(self, zones: frozenset[int]) -> None:
+        """Set which zones have no grammar: the text of these is free up to their ends."""
+        if zones != self._free_zones:
+            self._free_zones = zones
+            self._draw_soon()
+
     @property
     def rows(self) -> tuple[TimelineRow, ...]:
         """Return the strips; that of the stacks is the last."""
@@ -247,6 +352,8 @@ class TimelinePane(QFrame):
         self.facts.setText(self._summary(worst))
         self.facts.setFont(tabular(theme.ui_font()))
         self.setAccessibleDescription(self.facts.text())
+        if not self._steps:
+            self.legend.setText("")
         if not self._steps:
             self._empty.setText(ui_text("timeline.empty"))
             self._pages.setCurrentIndex(0)
@@ -301,13 +408,47 @@ class TimelinePane(QFrame):
             self._plot.widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             self._plot.clicks.stepped.connect(self._go)
             self._plot.clicks.tip_of = self.tip_of
-            self._pages.addWidget(self._plot.widget)
+            self._plot.clicks.scroll_bar = self._scroll.verticalScrollBar()
+            self._scroll.setWidget(self._plot.widget)
         self.stacks_wanted.emit()
-        self._plot.fit(self._pages.height(), len(self.rows))
+        zones = [self._zone_of(step) for step in self._steps]
+        self._plot.fit(self._pages.height(), len(self.rows), has_zones=any(zones))
         illegal = frozenset(self._illegal())
         parted = sorted(index for index in self._parted if index < len(self._steps))
         self._plot.draw(self._steps, self.current, worst_of(self._steps), illegal, self._stacks, parted)
+        self._plot.draw_zones(zones)
+        legend = self._legend(illegal, parted, zones)
+        self.legend.setText(legend)
+        self.legend.setToolTip(legend)
         self._pages.setCurrentIndex(1)
+
+    def _zone_of(self, step: Step) -> str:
+        """Return the kind of zone that a step begins in: a key of `ZONES`; empty without zones."""
+        if step.zone is None:
+            return ""
+        if step.zone == _FREE_TEXT:
+            return "free"
+        return "thinking" if step.zone in self._free_zones else "constrained"
+
+    def _legend(self, illegal: frozenset[int], parted: Sequence[int], zones: Sequence[str]) -> str:
+        """Return what the other marks, the colours and the gaps that occur mean, as HTML."""
+        values = [values_of(row, self._steps, illegal, self._stacks) for row in self.rows]
+        has_bounds = any(row.bounds(step) is not None for row in self.rows for step in self._steps)
+        is_ahead = (-1 if self.current is None else self.current) < len(self._steps) - 1
+        marks = (
+            (bool(illegal), "✕", Role.ERROR, "illegal"),
+            (bool(parted), "◆", Role.WARNING, "parted"),
+            (is_ahead, "░", Role.MUTED, "ahead"),
+            (has_bounds, "▒", Role.MUTED, "bounds"),
+            (any(None in row for row in values), "∅", Role.MUTED, "unknown"),
+            *((kind in zones, "■", role, kind) for kind, (role, _, _) in ZONES.items()),
+        )
+        shown = (
+            f'<span style="color: {theme.colour(role).name()}">{sign}</span> {escape(_meaning(name))}'
+            for occurs, sign, role, name in marks
+            if occurs
+        )
+        return " &nbsp; ".join(shown)
 
     def _show_failure(self, reason: str) -> None:
         self._empty.setText(ui_text("common.drawing.failed", reason=reason))
@@ -324,9 +465,11 @@ class TimelinePane(QFrame):
         lines = [ui_text("timeline.step", step=index + 1, token=token)]
         illegal = frozenset(self._illegal())
         known = {row.name: values_of(row, self._steps, illegal, self._stacks)[index] for row in self.rows}
-        lines += [f"{row.name} {row.text(value)}" for row in self.rows if (value := known[row.name]) is not None]
-        bounds = {row.name: found for row in self.rows if (found := row.bounds(step)) is not None}
-        lines += [f"{name} {percent_between(*found)}" for name, found in bounds.items()]
+        lines += [f"{row.name} {row.exact_text(value)}" for row in self.rows if (value := known[row.name]) is not None]
+        bounds = {row.name: row.bounds_text(found) for row in self.rows if (found := row.bounds(step)) is not None}
+        lines += [f"{name} {text}" for name, text in bounds.items()]
+        if zone := self._zone_of(step):
+            lines.append(ui_text("timeline.zone", zone=_meaning(zone)))
         if unknown := [name for name, value in known.items() if value is None and name not in bounds]:
             lines.append(f"{', '.join(unknown)}: {ui_text('timeline.fragment.unknown')}")
         if index in self._parted:
@@ -366,6 +509,12 @@ class TimelinePane(QFrame):
             super().keyPressEvent(event)
         elif to != current:
             self._go(to)
+            announce(self, self.tip_of(to))
+
+
+def _meaning(name: str) -> str:
+    """Return what a sign or a kind of zone means."""
+    return ui_text(f"timeline.legend.fragment.{name}")
 
 
 class Clicks(QObject):
@@ -381,9 +530,12 @@ class Clicks(QObject):
         super().__init__(parent)
         self._index_at = index_at
         self.tip_of: Callable[[int], str] = lambda _index: ""
+        self.scroll_bar: QScrollBar | None = None  # of the area around the plot
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handle clicks and mouse moves before the plot does."""
+        """Handle clicks and mouse moves before the plot does, and leave the wheel to the scroll area around it."""
+        if isinstance(event, QWheelEvent):
+            return self.scroll_bar is not None and QCoreApplication.sendEvent(self.scroll_bar, event)
         if not isinstance(event, QMouseEvent):
             return False
         if event.type() == QEvent.Type.MouseButtonRelease and event.button() is Qt.MouseButton.LeftButton:
@@ -398,14 +550,16 @@ class Clicks(QObject):
 class TimelinePlot:
     """The strips, drawn by pyqtgraph.
 
-    Strips are compared with each other, so they share their steps; each has its own scale, whose end is shown at its
-    side. Rejected: one plot with four axes, which is unreadable; and curves only, since a single step is then a point
-    that cannot be clicked.
+    Strips are compared with each other, so they share the axis of steps above them; each has its own scale at its side.
+    Rejected: one plot with four axes, which is unreadable; and curves only, since a single step is then a point that
+    cannot be clicked.
 
     Attributes:
         strips: the plot of each strip, from top to bottom.
         tops: the end of the scale of each strip.
         shown: the number of visible strips.
+        axis: the axis of steps.
+        band: the plot of the zones.
     """
 
     def __init__(self) -> None:
@@ -419,26 +573,39 @@ class TimelinePlot:
         self.widget.ci.setSpacing(2)
         self.tops: tuple[float, ...] = ()
         self.shown = len(ROWS)
-        self._side_styles: dict[int, tuple[str, str, int]] = {}  # how the side of each strip is drawn
+        self._strip_height = _MIN_STRIP_HEIGHT
+        self._side_styles: dict[int, tuple[object, ...]] = {}  # how the side of each strip is drawn
+        self._names: list[Any] = []
         self.strips: list[Any] = []
         for number, row in enumerate(ROWS):
-            item = self.widget.addPlot(row=number, col=0)
-            item.setMenuEnabled(False)
-            item.hideButtons()
-            item.setMouseEnabled(x=False, y=False)
-            item.hideAxis("bottom")
-            axis = item.getAxis("left")
-            axis.setWidth(_SIDE)
-            axis.setStyle(tickLength=0, tickTextOffset=theme.SPACE_XS)
+            item = self._add_plot(number, f"{row.name}, {row.unit}" if row.unit else row.name)
             item.setToolTip(plain_text(row.tip))
             self.strips.append(item)
+        self.strips[0].showAxis("top")
+        self.axis = self.strips[0].getAxis("top")
+        self.axis.setStyle(tickLength=3, tickTextOffset=2, hideOverlappingLabels=False)
+        self.widget.ci.layout.setAlignment(self._names[0], Qt.AlignmentFlag.AlignBottom)  # below the axis
+        self.band = self._add_plot(len(ROWS), ui_text("timeline.zones"))
+        self.band.setXLink(self.strips[0])
         self.clicks = Clicks(self.index_at, self.widget)
         self.widget.viewport().installEventFilter(self.clicks)
         self.widget.viewport().setMouseTracking(True)
 
+    def _add_plot(self, row: int, name: str) -> Any:
+        self._names.append(self.widget.addLabel(name, row=row, col=0, justify="right"))
+        item = self.widget.addPlot(row=row, col=1)
+        item.setMenuEnabled(False)
+        item.hideButtons()
+        item.setMouseEnabled(x=False, y=False)
+        item.hideAxis("bottom")
+        axis = item.getAxis("left")
+        axis.setStyle(tickLength=3, tickTextOffset=theme.SPACE_XS)
+        return item
+
     def side_text(self, number: int) -> str:
         """Return the name and the end of the scale at the side of a strip."""
-        return self._side_styles[number][1]
+        name, scale = self._side_styles[number][1:3]
+        return f"{name}   {scale}"
 
     def index_at(self, position: QPointF) -> int:
         """Return the step at a position of the widget; -1 if there is none."""
@@ -447,12 +614,30 @@ class TimelinePlot:
         left = view.mapViewToScene(QPointF(-0.5, 0)).x()
         return -1 if self.widget.mapToScene(position.toPoint()).x() < left else math.floor(x + 0.5)
 
-    def fit(self, height: int, rows: int) -> None:
-        """Show as many of the first `rows` strips as fit."""
-        self.shown = max(1, min(rows, height // _MIN_STRIP_HEIGHT))
+    def fit(self, height: int, rows: int, *, has_zones: bool) -> None:
+        """Show the first strips, in a height that they need at least.
+
+        Args:
+            height: the visible height, in pixels.
+            rows: how many strips there are.
+            has_zones: whether to show the band of zones.
+        """
+        self.shown = rows
+        line = round(QFontMetricsF(theme.ui_font(-1.5)).height())
+        axis_height = line + _AROUND_TICKS
+        rest = axis_height + has_zones * _BAND_HEIGHT + (rows + 1) * 2
+        self._strip_height = max(_MIN_STRIP_HEIGHT, line + _AROUND_TICKS, (height - rest) // rows)
+        self.axis.setHeight(axis_height)
+        self.widget.setMinimumHeight(rest + rows * self._strip_height)
         for number, item in enumerate(self.strips):
-            item.setVisible(number < self.shown)
-            self.widget.ci.layout.setRowMaximumHeight(number, _NO_MAXIMUM if number < self.shown else 0)
+            self._show_row(number, item, (number < rows) * self._strip_height + (number == 0) * axis_height)
+        self._names[0].setMaximumHeight(self._strip_height)
+        self._show_row(len(self.strips), self.band, has_zones * _BAND_HEIGHT)
+
+    def _show_row(self, row: int, item: Any, height: int) -> None:
+        item.setVisible(height > 0)
+        self._names[row].setVisible(height > 0)
+        self.widget.ci.layout.setRowFixedHeight(row, height)
 
     def draw(
         self,
@@ -480,19 +665,51 @@ class TimelinePlot:
             item.clear()
             values = values_of(row, steps, illegal, stacks)
             open_ones = {index: found for index, step in enumerate(steps) if (found := row.bounds(step)) is not None}
-            known = [*(value for value in values if value is not None), *(high for _, high in open_ones.values())]
-            top = row.height(max(row.least_top, *known, 0.0))
+            known = [
+                *(value for value in values if value is not None),
+                *(end for ends in open_ones.values() for end in ends),
+            ]
+            top = row.height(max(row.least_top, *(value for value in known if math.isfinite(value)), 0.0))
             tops.append(top)
-            heights = [None if value is None else row.height(value) / top for value in values]
+            heights = [None if value is None else min(row.height(value) / top, 1.0) for value in values]
             self._mark_current(item, last)
             if len(steps) <= _BARS_UP_TO:
-                self._draw_bounds(
-                    item, row, {index: (low / top, high / top) for index, (low, high) in open_ones.items()}
-                )
+                spans = {at: (min(low / top, 1.0), min(high / top, 1.0)) for at, (low, high) in open_ones.items()}
+                self._draw_bounds(item, row, spans)
             self._draw_values(item, row, heights, last)
             self._show_scale(number, item, row, top if known else None, len(steps))
         self._mark(steps, worst, illegal, parted)
+        self._show_axis(len(steps))
         self.tops = tuple(tops)
+
+    def draw_zones(self, zones: Sequence[str]) -> None:
+        """Draw the kind of zone of each step in a band; kinds differ in height and hatching, too."""
+        self.band.clear()
+        for kind, (role, height, pattern) in ZONES.items():
+            indices = [index for index, zone in enumerate(zones) if zone == kind]
+            if indices:
+                bars = self._bars(indices, [height] * len(indices), QBrush(theme.colour(role), pattern), 1.0)
+                self.band.addItem(bars)
+        self.band.getViewBox().setYRange(0, 1, padding=0)
+        axis = self.band.getAxis("left")
+        axis.setTicks([[]])
+        axis.setPen(theme.colour(Role.BORDER))
+
+    def _show_axis(self, steps: int) -> None:
+        """Draw the numbers of steps, from 1."""
+        self.axis.setTickFont(theme.ui_font(-1.5))
+        self.axis.setPen(theme.colour(Role.BORDER))
+        self.axis.setTextPen(theme.colour(Role.MUTED))
+        self.axis.setTicks([self.step_ticks(steps)])
+
+    @staticmethod
+    def step_ticks(steps: int) -> list[tuple[int, str]]:
+        """Return the ticks of the axis of steps: indices, and their numbers from 1."""
+        spreads = (digit * 10**power for power in range(12) for digit in (1, 2, 5))
+        spread = next(spread for spread in spreads if steps <= spread * _MOST_STEP_TICKS)
+        numbers = dict.fromkeys((1, *range(spread, steps + 1, spread)))
+        first, *others = ((number - 1, f"{number:,}") for number in numbers)
+        return [(first[0], ui_text("timeline.fragment.first", number=first[1])), *others]
 
     def _draw_values(self, item: Any, row: TimelineRow, heights: list[float | None], last: int) -> None:
         """Draw the known values; an unknown one leaves a gap, and the smallest one stays visible."""
@@ -526,8 +743,8 @@ class TimelinePlot:
         heights = [max(high, _MIN_BAR_HEIGHT) for _, high in bounds.values()]
         item.addItem(self._bars(indices, heights, hatching))
 
-    def _bars(self, indices: list[int], heights: list[float], colour: QColor | QBrush) -> Any:
-        return self._library.BarGraphItem(x=indices, y0=0, height=heights, width=0.8, pen=None, brush=colour)
+    def _bars(self, indices: list[int], heights: list[float], colour: QColor | QBrush, width: float = 0.8) -> Any:
+        return self._library.BarGraphItem(x=indices, y0=0, height=heights, width=width, pen=None, brush=colour)
 
     def _mark_current(self, item: Any, last: int) -> None:
         if last >= 0:
@@ -568,13 +785,18 @@ class TimelinePlot:
         unknown = ui_text("timeline.fragment.unknown")
         scale = unknown if top is None else row.text(10**top - 1 if row.is_logarithmic else top)
         # A few steps must not fill the whole width, or their bars would be too wide.
-        style = theme.look(), f"{row.name}   {scale}", max(steps, 24)
+        font, width = theme.ui_font(-1.5), max(steps, 24)
+        style = theme.look(), row.name, scale, width, self._strip_height, font.pointSizeF()
         if self._side_styles.get(number) == style:
             return
         self._side_styles[number] = style
         axis = item.getAxis("left")
-        axis.setTickFont(theme.ui_font(-1.5))
+        axis.setWidth(QFontMetricsF(font).horizontalAdvance("0" * _TICK_CHARACTERS))
+        axis.setTickFont(font)
         axis.setPen(theme.colour(Role.BORDER))
         axis.setTextPen(theme.colour(Role.MUTED))
-        axis.setTicks([[(0.5, style[1])]])
-        item.getViewBox().setRange(xRange=(-0.5, style[2] - 0.5), yRange=(0, 1.3 if number == 0 else 1.05), padding=0)
+        axis.setTicks([[(0.5, unknown)] if top is None else row.ticks(top, self._strip_height)])
+        for place in (number, len(ROWS)):
+            label = self._names[place]
+            label.setText(label.text, color=theme.colour(Role.MUTED).name(), size=f"{font.pointSizeF()}pt")
+        item.getViewBox().setRange(xRange=(-0.5, width - 0.5), yRange=(0, 1.3 if number == 0 else 1.05), padding=0)

@@ -13,7 +13,6 @@ from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.widgets.lazy import Lazy
 from app.workers.requests.compile import CountStacks, StackCounts
 from app.workers.requests.decode import DecodeView
-from engine.decoding.values import Trace
 
 if TYPE_CHECKING:
     from app.panes.timeline.pane import TimelinePane
@@ -51,7 +50,7 @@ class TimelinePresenter(PanePresenter):
         from app.panes.timeline.pane import TimelinePane  # start-up time: the pane is built when first shown
 
         view, decoding = TimelinePane(), self.session.decoding
-        view.show_trace(*_timeline_of(decoding.view))
+        self._show_in(view, decoding.view)
         view.node_clicked.connect(decoding.go_to)
         view.stacks_wanted.connect(self._count_stacks)
         view.show_parted(self._parted())
@@ -59,7 +58,12 @@ class TimelinePresenter(PanePresenter):
 
     def _show(self, shown: DecodeView) -> None:
         if self.view.built is not None:
-            self.view.built.show_trace(*_timeline_of(shown))
+            self._show_in(self.view.built, shown)
+
+    def _show_in(self, view: TimelinePane, shown: DecodeView) -> None:
+        zones = () if shown.pipeline.zones is None else shown.pipeline.zones.others
+        view.show_free_zones(frozenset(number for number, zone in enumerate(zones, 1) if not zone.notation))
+        view.show_trace(shown.trace, "" if shown.position is None else end_text(shown.position))
 
     def _show_parted(self) -> None:
         if self.view.built is not None:
@@ -105,11 +109,6 @@ class TimelinePresenter(PanePresenter):
     @command("run.worst", "Ctrl+R, W", place=(3, 2), refusal=lambda self: self.worst_refusal)
     def _go_to_worst(self) -> None:
         self.view.get().go_to_worst()
-
-
-def _timeline_of(view: DecodeView) -> tuple[Trace, str]:
-    """Return the trace of a view, and how the generation ended."""
-    return view.trace, "" if view.position is None else end_text(view.position)
 
 
 PANE = PaneSpec(

@@ -40,6 +40,10 @@ class Constraint(Protocol):
     def stops_itself(self) -> bool:
         """True if a text without EOS may end where the constraint matches."""
 
+    @property
+    def zone(self) -> int | None:
+        """The zone that the text is in, as in `Step`; None without zones."""
+
     def allowed(self) -> NDArray[np.bool_]:
         """Return the mask of allowed tokens, bool[V]."""
 
@@ -90,6 +94,10 @@ class GrammarConstraint:
     def is_finished(self) -> bool:
         """True if an EOS token was accepted."""
         return self._after_force.is_finished or self._matcher.is_finished
+
+    @property
+    def zone(self) -> None:
+        """None: there are no zones."""
 
     def allowed(self) -> NDArray[np.bool_]:
         """Return the mask of allowed tokens, bool[V]."""
@@ -147,6 +155,10 @@ class Unconstrained:
     def is_finished(self) -> bool:
         """True if an EOS token was accepted."""
         return bool(self._taken) and self._taken[-1] in self._vocabulary.eos_ids
+
+    @property
+    def zone(self) -> None:
+        """None: there are no zones."""
 
     def allowed(self) -> NDArray[np.bool_]:
         """Return the mask of allowed tokens, bool[V]: all tokens until the end."""

@@ -103,6 +103,14 @@ class StagedConstraint:
         return tuple(dict.fromkeys(_part_name(part, zone) for part, zone in found))
 
     @property
+    def zone(self) -> int | None:
+        """The zone that the text is in, as in `Step`; None without zones."""
+        automaton = self._zones()
+        if automaton is None:
+            return None
+        return min((state.zone for state in automaton.zone_states(self._inner.configuration)), default=None)
+
+    @property
     def grammar_text(self) -> bytes | None:
         """The bytes that the grammar has read in the current zone; None outside of zones."""
         return self._read[-1] if self._broken_at is None else None

@@ -58,6 +58,8 @@ def replay(tree: StepTree, constraint: Constraint, known: KnownAnswers) -> tuple
         step = node.step if node.step.was_queried else _with_mask(node.step, constraint)
         if is_recorded:
             step = recorded_under(step, constraint.allowed())
+        if step.zone != constraint.zone:
+            step = replace(step, zone=constraint.zone)
         if not constraint.accept(step.token_id):
             illegal.add(node.id)
             if not (step.origin == StepOrigin.FORCED_BY_USER and constraint.force(step.token_id)):

@@ -423,12 +423,14 @@ class DecodeSession:
             allowed = self._constraint.allowed()
             if self.finish is not None or not (0 <= token_id < allowed.shape[0] and allowed[token_id]):
                 break
-            at, count = self._tree.current, int(np.count_nonzero(allowed))
+            at, count, zone = self._tree.current, int(np.count_nonzero(allowed)), self._constraint.zone
             self._constraint.accept(token_id)
             configuration = self._constraint.configuration
             step = unqueried_step(
                 self._vocabulary, token_id, count, configuration, StepOrigin.FAST_FORWARDED, forced=count == 1
             )
+            if zone is not None:
+                step = replace(step, zone=zone)
             if self._model_context.knows(at):
                 looked = self._positions.peek(at)
                 step = replace(step, logits_ms=looked.logits_ms if looked is not None else 0.0)
@@ -698,11 +700,13 @@ class DecodeSession:
         looked = self._positions.peek(self._tree.current)  # before a price, after which it is out of date
         if decision.unknown is not None and self._price(np.array([token_id])):
             decision = self._decide()
-        is_forced = origin == StepOrigin.FORCED_BY_USER
+        is_forced, zone = origin == StepOrigin.FORCED_BY_USER, self._constraint.zone
         if not (self._constraint.force(token_id) if is_forced else self._constraint.accept(token_id)):
             raise InvariantError("errors.decoding.refused_by_matcher", id=token_id)
         configuration = self._constraint.configuration
         step = queried_step(self._vocabulary, token_id, decision, configuration, origin, looked)
+        if zone is not None:
+            step = replace(step, zone=zone)
         node = self._tree.push(step)
         if is_forced:
             self._tree.illegal |= {node.id}

@@ -1,10 +1,13 @@
 """The timeline, by mouse and keys."""
 
+import math
 from dataclasses import replace
 
 import pytest
 from decode_views import step, trace
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QScrollArea
 
 from app.catalogue import ui_text
 from app.panes.timeline.pane import ROWS, TimelinePane, worst_of
@@ -117,16 +120,30 @@ def test_the_stacks_have_a_strip_once_they_are_counted(qtbot, drawn):
     assert sorted(bars_of(drawn, len(ROWS) - 1)) == [0, 1]
     name = ui_text("common.measure.stacks.name")
     assert f"{name} 7" in drawn.tip_of(1)
-    assert unknown("stacks") in drawn.tip_of(2)
+    assert unknown("model", "stacks") in drawn.tip_of(2)
     drawn.show_stacks(())
     qtbot.waitUntil(lambda: len(drawn.plot.tops) == len(ROWS) - 1)
     assert name not in drawn.tip_of(1)
 
 
-def test_a_low_pane_has_fewer_strips(qtbot, drawn):
-    drawn.resize(900, 80)
-    qtbot.waitUntil(lambda: drawn.plot.shown < len(ROWS))
-    assert drawn.plot.shown >= 1
+def test_the_strips_of_a_low_pane_scroll(qtbot, drawn):
+    drawn.resize(900, 120)
+    area = drawn.findChild(QScrollArea)
+    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() > 0)
+    turn = QWheelEvent(
+        QPointF(200, 20),
+        QPointF(drawn.plot.widget.viewport().mapToGlobal(QPoint(200, 20))),
+        QPoint(0, 0),
+        QPoint(0, -120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QCoreApplication.sendEvent(drawn.plot.widget.viewport(), turn)
+    assert area.verticalScrollBar().value() > 0
+    drawn.resize(900, 400)
+    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0)
 
 
 def test_a_pasted_output_has_no_worst_step(qtbot, pane):
@@ -145,7 +162,7 @@ def test_it_clears(drawn):
 def test_old_steps_without_times_are_drawn(qtbot, pane):
     pane.show_trace(trace((b"a", b"b")))
     qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
-    assert unknown("entropy", "mask") in pane.tip_of(0)
+    assert unknown("entropy", "mask", "model") in pane.tip_of(0)
     assert step(b"a").entropy is None
 
 
@@ -178,7 +195,7 @@ def test_an_unknown_value_is_a_gap_and_not_zero(qtbot, pane):
     assert sorted(bars_of(pane, 0)) == [0, 3, 4]
     assert sorted(bars_of(pane, 1)) == [0, 3, 4]
     assert sorted(bars_of(pane, 2)) == [0, 1, 2, 3, 4]  # what the grammar allows is known
-    assert unknown("z", "entropy", "mask") in pane.tip_of(1)
+    assert unknown("z", "entropy", "kl", "mask", "model") in pane.tip_of(1)
     assert ui_text("common.step.replayed") in pane.tip_of(1)
 
 
@@ -228,4 +245,65 @@ def test_after_an_illegal_step_of_a_pasted_output_nothing_is_known(qtbot, pane):
     pane.show_trace(replace(path(origin=StepOrigin.REPLAYED), illegal=frozenset({2})))
     qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
     assert sorted(bars_of(pane, 2)) == [0, 1, 2]
-    assert unknown("z", "entropy", "allowed", "mask") in pane.tip_of(3)
+    assert unknown("z", "entropy", "allowed", "kl", "mask", "model") in pane.tip_of(3)
+
+
+def changed(shown, **by_index):
+    """Return a trace with other values of its steps: for each field, those from the first step on."""
+    steps = [
+        replace(node.step, **{name: values[index] for name, values in by_index.items()})
+        for index, node in enumerate(shown.nodes)
+    ]
+    return replace(shown, nodes=tuple(replace(node, step=one) for node, one in zip(shown.nodes, steps, strict=True)))
+
+
+def test_the_divergence_is_minus_ln_z_and_may_be_infinite_or_bounded(qtbot, pane):
+    zs = (1.0, math.exp(-2), 0.0, None, None)
+    bounds = (None, None, None, Bounds(math.exp(-3), math.exp(-1)), Bounds(0.0, math.exp(-1)))
+    pane.show_trace(changed(path(current=4), z=zs, z_bounds=bounds))
+    qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
+    number = [row.id for row in ROWS].index("kl")
+    assert pane.plot.tops[number] == pytest.approx(3.0)
+    assert bars_of(pane, number)[2] == 1.0  # beyond the scale
+    assert bars_of(pane, number)[1] == pytest.approx(2 / 3)
+    name = ui_text("common.measure.kl.name")
+    assert f"{name} ∞" in pane.tip_of(2)
+    assert ui_text("timeline.fragment.between", low="1.00 nats", high="3.00 nats") in pane.tip_of(3)
+    assert ui_text("timeline.fragment.between", low="1.00 nats", high="∞") in pane.tip_of(4)
+
+
+def test_a_tip_has_the_exact_values(drawn):
+    assert "(0.001)" in drawn.tip_of(2)
+    assert "(%.6g)" % -math.log(0.001) in drawn.tip_of(2)
+
+
+def test_the_steps_have_numbers_from_1_and_scales_have_ticks_with_room(drawn):
+    first = ui_text("timeline.fragment.first", number="1")
+    assert drawn.plot.step_ticks(3) == [(0, first), (1, "2"), (2, "3")]
+    assert [text for _, text in drawn.plot.step_ticks(100)] == [first, *map(str, range(10, 101, 10))]
+    assert len(drawn.plot.step_ticks(98_765)) <= 13
+    z, allowed = ROWS[0], ROWS[2]
+    assert [text for _, text in z.ticks(1.0, 60)] == ["0%", "50.0%", "100%"]
+    assert z.ticks(1.0, 24) == [(0.5, "100%")]
+    decades = allowed.ticks(allowed.height(32_000), 200)
+    assert {text for _, text in decades} == {"0", "1", "10", "100", "1,000", "10,000"}
+
+
+def test_zones_are_a_band_and_each_kind_is_explained(qtbot, pane):
+    pane.show_free_zones(frozenset({1}))
+    pane.show_trace(changed(path(current=4), zone=(-1, 1, 1, 0, None)))
+    qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.band.items))
+    bars = {tuple(item.opts["x"]): item.opts["height"][0] for item in pane.plot.band.items}
+    assert set(bars) == {(0,), (1, 2), (3,)}
+    assert len(set(bars.values())) == 3
+    for kind in ("free", "thinking", "constrained"):
+        assert ui_text(f"timeline.legend.fragment.{kind}") in pane.legend.text()
+    assert ui_text("timeline.zone", zone=ui_text("timeline.legend.fragment.thinking")) in pane.tip_of(1)
+    pane.show_trace(path(current=4))
+    qtbot.waitUntil(lambda: not pane.plot.band.isVisible())
+
+
+def test_the_legend_explains_what_occurs(drawn):
+    names = ("ahead", "illegal", "bounds", "unknown")
+    shown = {name for name in names if ui_text(f"timeline.legend.fragment.{name}") in drawn.legend.text()}
+    assert shown == {"ahead", "unknown"}

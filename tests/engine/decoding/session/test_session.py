@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import pytest
+from model_doubles import letters
 from random_model import LETTERS, GivenModel, RandomModel
 
 from engine.compile import compile_grammar
 from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError
+from engine.decoding.pipeline_settings import Afterwards, OtherZone, PipelineSettings, ZoneSettings
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import Candidate, Chat, ContextState, EosState, Finish, SamplerSettings
 from engine.matching.explanation import Reason
@@ -390,3 +393,19 @@ def test_a_save_point_before_a_forced_token_brings_the_grammar_back():
     assert steps.broken_at == 0
     steps.undo_to(saved)
     assert (steps.broken_at, steps.trace.illegal, steps.position().allowed) == (None, frozenset(), 26)
+
+
+def test_a_step_has_the_zone_that_it_begins_in_and_gets_it_when_a_trace_is_restored():
+    free = OtherZone("", after="[[", until="]]")
+    zones = ZoneSettings(after="<<", until=">>", then=Afterwards.AGAIN, others=(free,))
+    session = DecodeSession(compile_grammar("regex", "[a-z]{3}"), letters(), pipeline=PipelineSettings(zones=zones))
+    for letter in "a[[b]]<<abc>>!":
+        session.take(ord(letter) - 0x20)
+    expected = [*[-1] * 3, *[1] * 3, *[-1] * 2, *[0] * 5, -1]
+    assert [step.zone for step in session.steps] == expected
+    trace = session.trace
+    bare = tuple(replace(node, step=replace(node.step, zone=None)) for node in trace.nodes)
+    session.restore(replace(trace, nodes=bare))
+    assert [step.zone for step in session.steps] == expected
+    session = DecodeSession(compile_grammar("regex", "[a-z]{3}"), letters())
+    assert session.step().zone is None
