@@ -315,6 +315,7 @@ class BranchesPane(QFrame):
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + theme.SPACE_S)
         self.table.horizontalHeader().setHighlightSections(False)
+        self.table.horizontalHeader().setResizeContentsPrecision(0)  # of thousands of rows, the visible ones
         bar = QHBoxLayout()
         bar.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
         bar.setSpacing(theme.SPACE_XS)
@@ -347,6 +348,7 @@ class BranchesPane(QFrame):
         theme.themes.changed.connect(self._throttle.request)
         header = self.tree.header()
         header.setStretchLastSection(True)
+        header.setResizeContentsPrecision(0)
         header.setSectionsMovable(False)
         character = self.fontMetrics().averageCharWidth()
         self.tree.setColumnWidth(PART, 28 * character)

@@ -89,4 +89,11 @@ class BranchesPresenter(PanePresenter):
         )
 
 
-PANE = PaneSpec("branches", "Ctrl+L, Y", (1, 15), Area.BOTTOM, BranchesPresenter, menu=("run.back", "run.restart"))
+PANE = PaneSpec(
+    "branches",
+    "Ctrl+L, Y",
+    (1, 15),
+    Area.BOTTOM,
+    BranchesPresenter,
+    menu=("run.keep_branch", "run.back", "run.restart"),
+)

@@ -55,5 +55,10 @@ class BreakpointsPresenter(PanePresenter):
 
 
 PANE = PaneSpec(
-    "breakpoints", "Ctrl+8", (1, 8), Area.BOTTOM, BreakpointsPresenter, menu=("run.breakpoint", "run.until")
+    "breakpoints",
+    "Ctrl+8",
+    (1, 8),
+    Area.BOTTOM,
+    BreakpointsPresenter,
+    menu=("run.breakpoint", "run.condition", "run.until"),
 )

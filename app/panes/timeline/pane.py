@@ -65,7 +65,7 @@ class TimelineRow:
         role: its colour.
         least_top: the smallest end of its scale.
         is_logarithmic: whether the scale is logarithmic.
-        bounds: returns the bounds of an unknown value; None where there are none.
+        bounds: returns the bounds of an unknown value, or None; None if there never are any.
         unit: the unit of its ticks, if these are plain numbers.
     """
 
@@ -75,7 +75,7 @@ class TimelineRow:
     role: Role
     least_top: float
     is_logarithmic: bool = False
-    bounds: Callable[[Step], Bounds | None] = lambda _step: None
+    bounds: Callable[[Step], Bounds | None] | None = None
     unit: str = ""
 
     @property
@@ -91,6 +91,12 @@ class TimelineRow:
     def height(self, value: float) -> float:
         """Return the height of a value on the scale."""
         return math.log10(1 + value) if self.is_logarithmic else value
+
+    def all_bounds(self, steps: Sequence[Step]) -> dict[int, Bounds]:
+        """Return the bounds of the unknown values of some steps, by their indices."""
+        if self.bounds is None:
+            return {}
+        return {index: found for index, step in enumerate(steps) if (found := self.bounds(step)) is not None}
 
     def exact_text(self, value: float) -> str:
         """Return a value in words, with as many digits as say more."""
@@ -432,15 +438,15 @@ class TimelinePane(QFrame):
 
     def _legend(self, illegal: frozenset[int], parted: Sequence[int], zones: Sequence[str]) -> str:
         """Return what the other marks, the colours and the gaps that occur mean, as HTML."""
-        values = [values_of(row, self._steps, illegal, self._stacks) for row in self.rows]
-        has_bounds = any(row.bounds(step) is not None for row in self.rows for step in self._steps)
+        plot = self._plot
+        assert plot is not None
         is_ahead = (-1 if self.current is None else self.current) < len(self._steps) - 1
         marks = (
             (bool(illegal), "✕", Role.ERROR, "illegal"),
             (bool(parted), "◆", Role.WARNING, "parted"),
             (is_ahead, "░", Role.MUTED, "ahead"),
-            (has_bounds, "▒", Role.MUTED, "bounds"),
-            (any(None in row for row in values), "∅", Role.MUTED, "unknown"),
+            (plot.has_bounds, "▒", Role.MUTED, "bounds"),
+            (plot.has_gaps, "∅", Role.MUTED, "unknown"),
             *((kind in zones, "■", role, kind) for kind, (role, _, _) in ZONES.items()),
         )
         shown = (
@@ -466,7 +472,7 @@ class TimelinePane(QFrame):
         illegal = frozenset(self._illegal())
         known = {row.name: values_of(row, self._steps, illegal, self._stacks)[index] for row in self.rows}
         lines += [f"{row.name} {row.exact_text(value)}" for row in self.rows if (value := known[row.name]) is not None]
-        bounds = {row.name: row.bounds_text(found) for row in self.rows if (found := row.bounds(step)) is not None}
+        bounds = {row.name: row.bounds_text(found) for row in self.rows for found in row.all_bounds([step]).values()}
         lines += [f"{name} {text}" for name, text in bounds.items()]
         if zone := self._zone_of(step):
             lines.append(ui_text("timeline.zone", zone=_meaning(zone)))
@@ -558,6 +564,7 @@ class TimelinePlot:
         strips: the plot of each strip, from top to bottom.
         tops: the end of the scale of each strip.
         shown: the number of visible strips.
+        has_bounds, has_gaps: whether a value that was drawn is known within bounds only, or not at all.
         axis: the axis of steps.
         band: the plot of the zones.
     """
@@ -573,6 +580,7 @@ class TimelinePlot:
         self.widget.ci.setSpacing(2)
         self.tops: tuple[float, ...] = ()
         self.shown = len(ROWS)
+        self.has_bounds = self.has_gaps = False
         self._strip_height = _MIN_STRIP_HEIGHT
         self._side_styles: dict[int, tuple[object, ...]] = {}  # how the side of each strip is drawn
         self._names: list[Any] = []
@@ -661,15 +669,16 @@ class TimelinePlot:
         self.widget.setBackground(theme.colour(Role.PANEL))
         last = -1 if current is None else current
         tops = []
+        self.has_bounds = self.has_gaps = False
         for number, (row, item) in enumerate(zip(ROWS[: self.shown], self.strips, strict=False)):
             item.clear()
             values = values_of(row, steps, illegal, stacks)
-            open_ones = {index: found for index, step in enumerate(steps) if (found := row.bounds(step)) is not None}
-            known = [
-                *(value for value in values if value is not None),
-                *(end for ends in open_ones.values() for end in ends),
-            ]
-            top = row.height(max(row.least_top, *(value for value in known if math.isfinite(value)), 0.0))
+            open_ones = row.all_bounds(steps)
+            known = [value for value in values if value is not None]
+            self.has_bounds |= bool(open_ones)
+            self.has_gaps |= len(known) + len(open_ones) < len(steps)
+            known += (end for ends in open_ones.values() for end in ends)
+            top = row.height(max(row.least_top, *filter(math.isfinite, known), 0.0))
             tops.append(top)
             heights = [None if value is None else min(row.height(value) / top, 1.0) for value in values]
             self._mark_current(item, last)
