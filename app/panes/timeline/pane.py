@@ -424,8 +424,12 @@ class TimelinePane(QFrame):
         self._plot.draw(self._steps, self.current, worst_of(self._steps), illegal, self._stacks, parted)
         self._plot.draw_zones(zones)
         legend = self._legend(illegal, parted, zones)
-        self.legend.setText(legend)
-        self.legend.setToolTip(legend)
+        parts = (
+            f'<span style="color: {theme.colour(role).name()}">{sign}</span> {escape(text)}'
+            for sign, role, text in legend
+        )
+        self.legend.setText(" &nbsp; ".join(parts))
+        self.legend.setToolTip(plain_text("\n".join(f"{sign} {text}" for sign, _, text in legend)))
         self._pages.setCurrentIndex(1)
 
     def _zone_of(self, step: Step) -> str:
@@ -436,8 +440,10 @@ class TimelinePane(QFrame):
             return "free"
         return "thinking" if step.zone in self._free_zones else "constrained"
 
-    def _legend(self, illegal: frozenset[int], parted: Sequence[int], zones: Sequence[str]) -> str:
-        """Return what the other marks, the colours and the gaps that occur mean, as HTML."""
+    def _legend(
+        self, illegal: frozenset[int], parted: Sequence[int], zones: Sequence[str]
+    ) -> list[tuple[str, Role, str]]:
+        """Return the other signs that occur, with their colours and what they mean."""
         plot = self._plot
         assert plot is not None
         is_ahead = (-1 if self.current is None else self.current) < len(self._steps) - 1
@@ -449,12 +455,7 @@ class TimelinePane(QFrame):
             (plot.has_gaps, "∅", Role.MUTED, "unknown"),
             *((kind in zones, "■", role, kind) for kind, (role, _, _) in ZONES.items()),
         )
-        shown = (
-            f'<span style="color: {theme.colour(role).name()}">{sign}</span> {escape(_meaning(name))}'
-            for occurs, sign, role, name in marks
-            if occurs
-        )
-        return " &nbsp; ".join(shown)
+        return [(sign, role, _meaning(name)) for occurs, sign, role, name in marks if occurs]
 
     def _show_failure(self, reason: str) -> None:
         self._empty.setText(ui_text("common.drawing.failed", reason=reason))
