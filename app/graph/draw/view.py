@@ -110,9 +110,6 @@ class GraphView(QGraphicsView):
         self.setOptimizationFlag(QGraphicsView.OptimizationFlag.DontAdjustForAntialiasing)
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
-        # The scene paints its background; with this attribute, Qt pans by copying pixels and paints only the new strip.
-        # A widget above the drawing would prevent that: 30 ms for a frame of 2,000 states instead of 5.
-        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.viewport().setCursor(Qt.CursorShape.ArrowCursor)
         self.setAccessibleName(ui_text("graph.view.name"))
         self.setCornerWidget(QWidget())  # otherwise the style draws a frame where the scroll bars meet
@@ -202,6 +199,16 @@ class GraphView(QGraphicsView):
         self.reveal()
 
     # --- events ------------------------------------------------------------------------------------------------------
+
+    def event(self, event: QEvent) -> bool:
+        """Choose how to paint on this screen."""
+        if event.type() in (QEvent.Type.Show, QEvent.Type.DevicePixelRatioChange):
+            # The scene paints its background; with this attribute, Qt pans by copying pixels and paints only the new
+            # strip. A widget above the drawing would prevent that: 30 ms for a frame of 2,000 states instead of 5.
+            # Where a pixel is partly outside, as at a ratio of 1.25, it would leave a grey line beside the scroll bars.
+            is_exact = self.devicePixelRatioF().is_integer()
+            self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent, is_exact)
+        return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the home position, if it is active."""

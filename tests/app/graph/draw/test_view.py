@@ -1,7 +1,7 @@
 """The view's own geometry, over a scene whose size a test chooses."""
 
 import pytest
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QEvent, QRectF, Qt
 from PySide6.QtGui import QImage, QPainter
 
 from app import theme
@@ -54,6 +54,16 @@ def test_scroll_bars_come_to_rest_where_the_scene_reaches_beyond_home(qtbot, qap
         view.resize(width, 300)
         qtbot.turns()
         assert view.resized < 10
+
+
+@pytest.mark.parametrize(("ratio", "is_opaque"), [(1.0, True), (1.25, False), (2.0, True)])
+def test_pixels_that_are_partly_outside_are_painted_with_what_is_below(qtbot, qapp, monkeypatch, ratio, is_opaque):
+    view = GraphView(Sized())
+    qtbot.addWidget(view)
+    view.show()
+    monkeypatch.setattr(view, "devicePixelRatioF", lambda: ratio)
+    qapp.sendEvent(view, QEvent(QEvent.Type.DevicePixelRatioChange))
+    assert view.viewport().testAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent) is is_opaque
 
 
 @pytest.fixture(scope="module")
