@@ -112,6 +112,22 @@ def test_a_cycle_that_no_text_leaves_is_no_counter():
     assert merged is None or not merged.counters
 
 
+@pytest.mark.parametrize("step", ["ab?c", "a(bc)?d", "a(b|cd?)e", "a[0-9]*,", "ab*", ",?[0-9]", "(a|b)+c?d", "ab?c?d"])
+@pytest.mark.parametrize("bounds", ["{0,9}", "{2,11}"])
+def test_the_name_of_a_counter_is_an_expression_for_what_it_stands_for(step, bounds):
+    chart = chart_of(f"x({step}){bounds}y")
+    merged = merge_chart(chart)
+    assert merged is not None
+    assert merged.size == 3  # start, counter and end
+    (name,) = names(merged)
+    assert shape(chart_of(f"x{name}y")) == shape(chart)
+
+
+def shape(chart: Chart) -> set[tuple[int, int, tuple[tuple[int, int], ...]]]:
+    """The edges of a minimal automaton, whose states are numbered in the order of a search from the start."""
+    return {(edge.source, edge.target, edge.ranges) for edge in chart.dfa.edges}
+
+
 def test_every_text_follows_drawn_edges_and_every_drawn_edge_is_taken():
     choose = random.Random(5)
     for _ in range(12):
