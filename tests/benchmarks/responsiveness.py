@@ -61,6 +61,10 @@ def schema_of_parts(count: int) -> str:
 
 
 LARGE_SCHEMA, MEGABYTE_SCHEMA = schema_of_parts(960), schema_of_parts(3_200)
+LARGE_RULES = "root ::= rule-0\n" + "".join(
+    f'rule-{number} ::= "field {number}" ( "x" | rule-{(number + 1) % 3_600} | [a-z0-9]{{1,9}} ) (", " rule-0)*\n'
+    for number in range(3_600)
+)
 LARGE = "[ab]*a[ab]{10}"  # 2,048 states
 LARGE_UTF8 = "(?:[é-ü]|x)*[é-ü](?:[é-ü]|x){9}"  # 1,536 states, a third of them within characters
 STATES = {40: "[a-z]{38}", 300: "[a-z]{298}"}
@@ -69,9 +73,9 @@ STEPS, COMPILES, WARM_UP = 10_000, 1_000, 0.2  # what the memory is measured ove
 _MEGABYTE = 2**20
 
 
-def key_to_findings(desk: Desk, model: str, text: str, runs: int) -> list[Took]:
-    """Measure the time from a key that breaks or fixes a schema to the paint of its diagnostics."""
-    desk.open(text, model, "json_schema")
+def key_to_findings(desk: Desk, model: str, text: str, notation: str, runs: int) -> list[Took]:
+    """Measure the time from a key that breaks or fixes a text to the paint of its diagnostics."""
+    desk.open(text, model, notation)
     edit = desk.window.panes.editor.edit
     edit.setFocus()
     edit.moveCursor(edit.textCursor().MoveOperation.End)
@@ -286,12 +290,17 @@ def measure(app: QApplication, model: str, runs: int, *, with_memory: bool) -> N
         desk = Desk(Path(folder), app, decode_handler)
         desk.open("a", model)
         gc.freeze()  # as the window does once it stands
-        for size, text in (("5 KB", SCHEMA + "}"), ("300 KB", LARGE_SCHEMA)):
+        typed = {
+            "schema of 5 KB": (SCHEMA + "}", "json_schema"),
+            "schema of 300 KB": (LARGE_SCHEMA, "json_schema"),
+            "GBNF of 300 KB": (LARGE_RULES, "gbnf"),
+        }
+        for what, (text, notation) in typed.items():
             took: list[Took] = []
-            longest = standstill(lambda: took.extend(key_to_findings(desk, model, text, runs)))  # noqa: B023 - run at once
-            say(f"key to findings, schema of {size}", took, 60)
+            longest = standstill(lambda: took.extend(key_to_findings(desk, model, text, notation, runs)))  # noqa: B023 - run at once
+            say(f"key to findings, {what}", took, 60)
             print(
-                f"  {'standstill, schema of ' + size:<40} {longest:22.0f} ms   limit  50 {_mark(longest, 50)}",
+                f"  {'standstill, ' + what:<40} {longest:22.0f} ms   limit  50 {_mark(longest, 50)}",
                 flush=True,
             )
         for size, text in (("300 KB", LARGE_SCHEMA), ("1 MB", MEGABYTE_SCHEMA)):
