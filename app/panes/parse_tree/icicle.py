@@ -1,7 +1,7 @@
 """The icicle of a parse tree: the text along the x axis, and below it a row of boxes for each level of the tree.
 
-A character has the width of a cell at every zoom, so a text of 100,000 characters scrolls; only boxes in view are
-painted, which are found from the offsets in view.
+A short text fills the view. Otherwise a character has the width of a cell at every zoom, so a text of 100,000
+characters scrolls; only boxes in view are painted, which are found from the offsets in view.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from engine.vocabulary.visible import visible
 Role = theme.Role
 _MARGIN = 6
 _ZOOMS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)  # of the width of a character
+_WIDEST = 12  # characters that a cell has room for
 _NONE = -1
 
 
@@ -93,14 +94,15 @@ class IcicleView(QAbstractScrollArea):
     # --- painting ----------------------------------------------------------------------------------------------------
 
     def _measure(self) -> None:
-        metrics = QFontMetricsF(theme.mono_font())
-        self._cell = metrics.horizontalAdvance("0") * _ZOOMS[self._zoom]
-        self._row = round(metrics.height()) + 6
+        self._row = round(QFontMetricsF(theme.mono_font()).height()) + 6
         self._size_bars()
         self.viewport().update()
 
     def _size_bars(self) -> None:
         port, model = self.viewport().size(), self._model
+        character = QFontMetricsF(theme.mono_font()).horizontalAdvance("0")
+        filling = (port.width() - 2 * _MARGIN) / max(len(model.text), 1)
+        self._cell = max(character, min(filling, _WIDEST * character)) * _ZOOMS[self._zoom]
         width = round(len(model.text) * self._cell) + 2 * _MARGIN
         height = self._row * (1 + max(model.depths, default=0) + 1) + 2 * _MARGIN
         for bar, size, shown in (
@@ -155,7 +157,7 @@ class IcicleView(QAbstractScrollArea):
         painter.setPen(edge)
         painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
         seen = box.intersected(port).adjusted(4, 0, -2, 0)
-        if seen.width() > self._cell:
+        if seen.width() > painter.fontMetrics().averageCharWidth():
             painter.setPen(theme.colour(ROLES[one.kind]))
             title = QFontMetricsF(painter.font()).elidedText(
                 self._model.title(node), Qt.TextElideMode.ElideRight, seen.width()

@@ -81,7 +81,7 @@ class ReadingPanel(QWidget):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for column in (TEXT, GRAMMAR):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
-        self.tree.setColumnWidth(PART, 26 * self.fontMetrics().averageCharWidth())
+        self.tree.setColumnWidth(PART, 36 * self.fontMetrics().averageCharWidth())
         self.forms = QStackedWidget()
         self.forms.addWidget(self.tree)
         self.forms.addWidget(self.icicle)

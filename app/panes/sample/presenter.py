@@ -43,4 +43,4 @@ class SamplePresenter(PanePresenter):
             self.session.test_runs.judge_sample(pane.text, pane.mode, pane.show_answer)
 
 
-PANE = PaneSpec("sample", "Ctrl+L, M", (1, 13), Area.BOTTOM, SamplePresenter, menu=("tests.add", "tests.check"))
+PANE = PaneSpec("sample", "Ctrl+L, M", (1, 14), Area.BOTTOM, SamplePresenter, menu=("tests.add", "tests.check"))

@@ -18,6 +18,7 @@ from app.panes.breakpoints.pane import BreakpointsPane
 from app.panes.editor.pane import EditorPane
 from app.panes.forced.pane import ForcedPane
 from app.panes.generation.pane import GenerationPane
+from app.panes.parse_tree.pane import ParseTreePane
 from app.panes.probabilities.pane import ProbabilitiesPane
 from app.panes.problems.pane import ProblemsPane
 from app.panes.sample.pane import SamplePane
@@ -31,6 +32,7 @@ from app.workers.requests.decode import DecodeView
 from app.workers.requests.judge import (
     JudgeAnswer,
     JudgeSample,
+    ParsedText,
     SampleAnswer,
     SampleMode,
     SampleVerdict,
@@ -41,6 +43,7 @@ from engine.automata.dfa.dfa import ByteDfa
 from engine.compile import CompileOptions, compile_grammar
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, ConditionBreakpoint, StopPoint
 from engine.decoding.values import ArchivedBranch, Finish, StepOrigin, Trace, TraceNode
+from engine.diagnosis.parse_trees.parser import TextParser
 from engine.diagnosis.test_strings.coverage import coverage, uses_of
 from engine.diagnosis.test_strings.matches import find_matches
 from engine.diagnosis.test_strings.values import Suggestion, SuggestionKind
@@ -248,6 +251,10 @@ def banners() -> QWidget:
     return stack
 
 
+SUMS = 'root ::= term ("+" term)*\nterm ::= number | "(" root ")"\nnumber ::= [0-9]+\n'
+AMBIGUOUS_SUMS = 'root ::= root "+" root | number\nnumber ::= [0-9]+\n'
+
+
 def sample(text: str, mode: SampleMode = SampleMode.LINES) -> QWidget:
     """Return the pane of a sample, judged by a grammar."""
     pane = SamplePane()
@@ -263,6 +270,16 @@ def sample(text: str, mode: SampleMode = SampleMode.LINES) -> QWidget:
     )
     pane.show_answer(answer if text else SampleAnswer(request))
     return shown(pane, 640, 200)
+
+
+def parse_tree(grammar: str, text: bytes, *, is_icicle: bool = False) -> QWidget:
+    """Return the pane of the parse tree of a text."""
+    pane = ParseTreePane()
+    parse = TextParser(compile_grammar("gbnf", grammar)).parse(text)
+    for panel in pane.panels:
+        panel.show_form(is_icicle=is_icicle)
+    pane.show_parse(ParsedText(1, 0, parse), text, SourceText(grammar))
+    return shown(pane, 720, 300)
 
 
 def tour_card() -> QWidget:
@@ -304,6 +321,11 @@ STATES: dict[str, State] = {
     "sample-empty": lambda: sample(""),
     "sample-typical": lambda: sample("HAMLET: to be\nOPHELIA: my Lord\n\nKING:\nGertrude: come"),
     "sample-search": lambda: sample("(HAMLET: to be, OPHELIA: my lord) KING", SampleMode.SEARCH),
+    "parse-tree-empty": lambda: shown(ParseTreePane(), 720, 300),
+    "parse-tree-typical": lambda: parse_tree(SUMS, b"(1+23"),
+    "parse-tree-icicle": lambda: parse_tree(SUMS, b"(1+23)+4", is_icicle=True),
+    "parse-tree-ambiguous": lambda: parse_tree(AMBIGUOUS_SUMS, b"1+2+3"),
+    "parse-tree-error": lambda: parse_tree(SUMS, b"1+*2"),
     "breakpoints-empty": lambda: breakpoints(()),
     "breakpoints-typical": lambda: breakpoints(BREAKPOINTS),
     "branches-empty": branches,
