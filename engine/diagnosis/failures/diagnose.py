@@ -14,6 +14,7 @@ from typing import Final
 
 from engine.diagnosis.case import FailureCase, JudgedOutput, RequestConstraint
 from engine.diagnosis.failures import grammar_rules, output_rules, token_rules, tool_rules, zone_rules
+from engine.diagnosis.failures.counterfactual import ORDER
 from engine.diagnosis.failures.diagnosis import (
     ENFORCEABLE,
     Cause,
@@ -26,16 +27,27 @@ from engine.diagnosis.failures.diagnosis import (
 )
 from engine.diagnosis.failures.examination import AcceptedPrefix, Examination, ExaminationContext, without_line_end
 from engine.diagnosis.failures.log_rules import ENGINE_DIFFERENCE, LOG_RULES, message_alone
-from engine.diagnosis.failures.rules import CauseRule, Finding, fix_text, server_text, shown
+from engine.diagnosis.failures.refusal import refusal_of
+from engine.diagnosis.failures.rules import (
+    CauseRule,
+    Finding,
+    fix_text,
+    names_listed,
+    server_text,
+    shown,
+    where_in_output,
+)
 from engine.diagnosis.failures.violations import first_beginning, violations_of
 from engine.diagnosis.fixes import fixes
 from engine.diagnosis.intake.written_calls import written_calls
 from engine.diagnosis.verdicts.replay import TokenSource
+from engine.matching.explanation import RefusalKind
 from engine.source import CancelToken, GrammarError, LimitExceededError, Limits, Severity, SourceText
 from engine.source.catalogue import catalogue_text
 
 _CALL_MARK: Final = re.compile(r"<tool_call>|<function=|\[TOOL_CALLS\]|<\|python_")
 """The texts that only tool calls have."""
+_ABOUT_KEYWORDS: Final = frozenset((Cause.SCHEMA_VIOLATION, Cause.KEYWORD_NOT_ENFORCED))
 BLANKS: Final = b" \t\r\n"
 LIMITS: Final = Limits(configurations=100_000, work=2_000_000)
 """The limits of each compile: a diagnosis takes at most some seconds."""
@@ -181,7 +193,7 @@ def _judge(examined: Examination) -> Diagnosis:
     findings = list(_findings(examined))
     if not findings:
         findings = [message_alone(examined) or _unknown(examined)]
-    first = min(enumerate(findings), key=lambda pair: (pair[1].weight, pair[0]))[1]
+    first = _with_other_keywords(examined, min(enumerate(findings), key=lambda pair: (pair[1].weight, pair[0]))[1])
     others = _others(first, findings)
     part = examined.part
     server = examined.server
@@ -205,6 +217,31 @@ def _judge(examined: Examination) -> Diagnosis:
         constraint,
         part,
     )
+
+
+def _with_other_keywords(examined: Examination, first: Finding) -> Finding:
+    """Return a finding about a keyword that no written value violates, with the others that forbid the same byte.
+
+    After `{"role": "viewer",` the comma is illegal since no property may follow. Several keywords may say so together,
+    each of the properties that it is about; leaving out any one of them allows the comma.
+    """
+    found, grammar, part = examined.counterfactual, examined.grammar, examined.part
+    if first.cause not in _ABOUT_KEYWORDS or found is None or len(found.removed) != 1:
+        return first
+    if grammar is None or part is None or not grammar.describes_json or found.removed[0] == ORDER:
+        return first
+    if any(one.pointer in found.removed for one in examined.keyword_violations):
+        return first
+    at = examined.legal
+    refusal = refusal_of(grammar, part.data[:at], part.data[at : at + 1], examined.cancel)
+    others = {one.pointer for one in refusal.keywords}.difference(found.removed)
+    if refusal.kind is not RefusalKind.KEYWORDS or refusal.option or not others:
+        return first
+    names = sorted((*found.removed, *others), key=lambda one: (-one.count("/"), one))  # the innermost says most
+    where = where_in_output(examined, at)
+    sentence = catalogue_text("failures.sentence.schema-violation.together", where=where, names=names_listed(names))
+    places = (*map(FailurePlace, names), *(one for one in first.places if one.pointer is None))
+    return replace(first, sentence=sentence, places=places)
 
 
 def _violations(examined: Examination, first: Finding) -> tuple[Violation, ...]:

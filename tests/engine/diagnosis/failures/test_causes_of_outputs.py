@@ -272,3 +272,19 @@ def test_the_rule_that_was_not_enforced_is_named():
 def test_without_grammar_or_evidence_the_cause_is_unknown():
     assert diagnose(FailureCase(output=b"a")).cause is Cause.UNKNOWN
     assert diagnose(FailureCase()).cause is Cause.UNKNOWN
+
+
+def test_keywords_that_forbid_a_comma_together_are_named_together():
+    schema = {
+        "type": "object",
+        "properties": {"role": {"enum": ["admin", "viewer"]}, "tags": {"type": "array"}},
+        "required": ["role"],
+        "if": {"properties": {"role": {"const": "viewer"}}},
+        "then": {"properties": {"tags": False}},
+        "additionalProperties": False,
+    }
+    found = cause_of('{"role": "viewer", ', json.dumps(schema))
+    assert found.cause is Cause.SCHEMA_VIOLATION
+    assert [one.pointer for one in found.places if one.pointer] == ["/then/properties/tags", "/additionalProperties"]
+    assert shows(found.sentence, "failures.sentence.schema-violation.together")
+    assert cause_of('{"role": "admin", ', json.dumps(schema)).cause is Cause.CUT_OFF
