@@ -23,25 +23,24 @@ if TYPE_CHECKING:
 Method = TypeVar("Method", bound=Callable[..., object])
 
 _GROUP: Final = 6  # of the menu; its title makes it a submenu
-_KEYS: Final = {
-    "inline-rule": "Ctrl+Shift+X, I",
-    "extract-rule": "Ctrl+Shift+X, E",
-    "factor-prefixes": "Ctrl+Shift+X, P",
-    "remove-left-recursion": "Ctrl+Shift+X, L",
-    "merge-all-of": "Ctrl+Shift+X, M",
-    "name-schema": "Ctrl+Shift+X, N",
-    "inline-reference": "Ctrl+Shift+X, R",
-    "upgrade-draft": "Ctrl+Shift+X, U",
+_LETTERS: Final = {
+    "inline-rule": "I",
+    "extract-rule": "E",
+    "factor-prefixes": "P",
+    "remove-left-recursion": "L",
+    "merge-all-of": "M",
+    "name-schema": "N",
+    "inline-reference": "R",
+    "upgrade-draft": "U",
 }
 
 
 def _for_each_refactoring(method: Method) -> Method:
     """Declare a command for each refactoring, with its id as the argument."""
     for place, name in enumerate(REFACTORINGS.names, 1):
-        keys = (_KEYS[name],) if name in _KEYS else (f"Ctrl+Shift+X, {place}",)
         declare = command(
             f"edit.{name.replace('-', '_')}",
-            *keys,
+            f"Ctrl+Shift+X, {_LETTERS.get(name, place)}",
             place=(_GROUP, place),
             context="editor",
             arguments=(name,),

@@ -28,6 +28,7 @@ _FIELDS: Final = (
     "pipeline",
     "archived",
     "test_strings",
+    "sample",
     "breakpoints",
     "state_notes",
     "versions",

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent, QTextBlock, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QTextEdit, QVBoxLayout, QWidget
 
 from app import theme
 from app.catalogue import ui_text
@@ -18,6 +18,7 @@ from app.display_text import unmarked
 from app.theme.buttons import push_button
 from app.theme.icons import icon
 from app.theme.labels import Label
+from app.widgets.clean_paste import CleanTextField
 from app.widgets.document_text import document_text
 from app.widgets.elided_label import ElidedLabel
 from app.workers.requests.judge import MOST_SAMPLE_TEXTS, SampleAnswer, SampleMode, SampleVerdict
@@ -209,7 +210,7 @@ class SamplePane(QWidget):
             self.field.show_marks(_failures(answer), _signs(answer))
 
 
-class SampleField(QPlainTextEdit):
+class SampleField(CleanTextField):
     """The text of the sample, with a sign beside each line that is judged."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

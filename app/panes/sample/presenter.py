@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.catalogue import ui_text
 from app.delays import delayed
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
+from app.session import Notification
 from app.widgets.lazy import Lazy
 
 if TYPE_CHECKING:
@@ -35,7 +37,12 @@ class SamplePresenter(PanePresenter):
         pane.verdicts_wanted.connect(self._timer.start)
         pane.test_wanted.connect(lambda text, accepts: session.test_runs.add_text(text, accepts=accepts))
         pane.span_wanted.connect(session.links.span_chosen)
+        pane.field.secrets_removed.connect(self._report_secrets)
         return pane
+
+    def _report_secrets(self, count: int) -> None:
+        text = ui_text("window.notation.secrets", count=count)
+        self.session.notification_raised.emit(Notification("window", text, severity="warning"))
 
     def _request(self) -> None:
         pane = self.view.get()

@@ -258,10 +258,12 @@ class TimelinePane(QFrame):
 
     Signals:
         node_clicked(step id): go to right after this step.
+        before_wanted(step id or None): go to right after a step, or to the beginning.
         stacks_wanted(): steps are visible whose stacks may be unknown.
     """
 
     node_clicked = Signal(int)
+    before_wanted = Signal(object)
     stacks_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -376,11 +378,11 @@ class TimelinePane(QFrame):
         return trace.path.index(trace.current) if trace.current in trace.path else None
 
     def go_to_worst(self) -> None:
-        """Go to the step at which the grammar removed most of the model's mass."""
+        """Request the position before the worst step, where its distribution is."""
         self._read()
         worst = worst_of(self._steps)
         if worst is not None:
-            self._go(worst)
+            self.before_wanted.emit(self._trace.path[worst - 1] if worst else None)
 
     def _summary(self, worst: int | None) -> str:
         if not self._steps:
@@ -503,6 +505,9 @@ class TimelinePane(QFrame):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move along the steps with the arrows, Home and End; W goes to the worst one."""
+        if event.key() == Qt.Key.Key_W:
+            self.go_to_worst()
+            return
         self._read()
         current, last = -1 if self.current is None else self.current, len(self._steps) - 1
         to = {
@@ -510,9 +515,8 @@ class TimelinePane(QFrame):
             Qt.Key.Key_Right: min(current + 1, last),
             Qt.Key.Key_Home: 0,
             Qt.Key.Key_End: last,
-            Qt.Key.Key_W: worst_of(self._steps),
         }.get(Qt.Key(event.key()), -1)
-        if to is None or to < 0:
+        if to < 0:
             super().keyPressEvent(event)
         elif to != current:
             self._go(to)

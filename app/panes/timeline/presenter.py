@@ -52,6 +52,7 @@ class TimelinePresenter(PanePresenter):
         view, decoding = TimelinePane(), self.session.decoding
         self._show_in(view, decoding.view)
         view.node_clicked.connect(decoding.go_to)
+        view.before_wanted.connect(decoding.go_to)
         view.stacks_wanted.connect(self._count_stacks)
         view.show_parted(self._parted())
         return view

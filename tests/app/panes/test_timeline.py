@@ -86,9 +86,9 @@ def test_a_click_beside_the_steps_goes_nowhere(qtbot, drawn):
 
 
 def test_the_button_goes_to_the_worst_step(qtbot, drawn):
-    with qtbot.waitSignal(drawn.node_clicked) as clicked:
+    with qtbot.waitSignal(drawn.before_wanted) as clicked:
         qtbot.mouseClick(drawn.worst, LEFT)
-    assert clicked.args == [2]
+    assert clicked.args == [1]
 
 
 @pytest.mark.parametrize(
@@ -103,9 +103,9 @@ def test_keys_go_along_the_steps(qtbot, drawn, key, to):
 
 def test_w_goes_to_the_worst(qtbot, drawn):
     drawn.show_trace(path(current=0))
-    with qtbot.waitSignal(drawn.node_clicked) as gone:
+    with qtbot.waitSignal(drawn.before_wanted) as gone:
         qtbot.keyClick(drawn, Qt.Key.Key_W)
-    assert gone.args == [2]
+    assert gone.args == [1]
 
 
 def test_every_strip_is_scaled_to_its_own_end(drawn):

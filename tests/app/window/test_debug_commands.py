@@ -11,6 +11,7 @@ from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.models.candidates import CandidateColumn
 from app.models.states import MARKS
+from app.panes.timeline.pane import worst_of
 from app.theme.mnemonics import without_mnemonic
 from engine.decoding.debugging.breakpoints import BreakpointKind
 from engine.decoding.debugging.run_until import Goal
@@ -264,8 +265,11 @@ def test_the_timeline_by_click_and_key(rules):
     rules.wait(lambda: rules.session.decoding.view.position.index == 2)
     press(rules, Qt.Key.Key_Left)
     rules.wait(lambda: rules.session.decoding.view.position.index == 1)
+    trace = rules.session.decoding.view.trace
+    steps = {node.id: node.step for node in trace.nodes}
+    worst = worst_of(tuple(steps[node_id] for node_id in trace.path))
     rules.window.commands["run.worst"].trigger()
-    rules.wait(lambda: timeline.current is not None)
+    rules.wait(lambda: rules.session.decoding.view.position.index == worst)
 
 
 def test_the_chips_colours_are_chosen_by_key_and_kept(rules):

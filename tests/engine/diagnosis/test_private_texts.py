@@ -30,6 +30,7 @@ def planted(*tokens: str) -> DocumentFile:
         pipeline=PipelineSettings(zones=zones, suppress=(KEY,), bias=((KEY, 1.0),), static="", pattern=""),
         archived=(ArchivedBranch("tiny", KEY, ()),),
         test_strings=(ExpectedText(KEY),),
+        sample=f"a line\nwith {KEY}",
         breakpoints=(Breakpoint(BreakpointKind.RULE, "root", label=KEY),),
         unknown=(UnknownField("", "later", msgspec.json.encode({"note": KEY})),),
         trace=Trace(nodes, tuple(range(len(nodes))), len(nodes) - 1 if nodes else None),
