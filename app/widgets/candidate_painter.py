@@ -127,7 +127,7 @@ class CandidatePainter:
     @property
     def row_height(self) -> int:
         """Return the height of a row in pixels."""
-        return round(self._token_metrics.height()) + 8
+        return round(self._token_metrics.height()) + 6
 
     def width_of(self, column: CandidateColumn) -> int:
         """Return the width that a column needs, in pixels; the minimum for the token."""

@@ -50,7 +50,7 @@ _MOST_STACKS = 5
 _MOST_PROPERTIES = 4
 _MOST_KEYWORDS = 4
 _EXCERPT = 28
-_LEAST_LINES = 3  # visible, if the window is low
+_LEAST_LINES = 4  # visible, if the window is low
 _EMPHASIS = "text-decoration: underline; font-weight: 600;"
 
 
@@ -85,7 +85,7 @@ class WhyPanel(QFrame):
         self._facts.setColumnStretch(1, 1)
         head = QHBoxLayout()
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
+        layout.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
         layout.setSpacing(theme.SPACE_XS)
         layout.addLayout(head)
         head.addWidget(self.title, 1)
@@ -194,7 +194,8 @@ class WhyPanel(QFrame):
             self._add_fact(caption, _label(words(ui_text("generation.why.searching"), Role.MUTED)))
         if self._refusal is None:
             return
-        for keyword in self._refusal.keywords[:_MOST_KEYWORDS]:
+        innermost_first = sorted(self._refusal.keywords, key=lambda one: -one.pointer.count("/"))
+        for keyword in innermost_first[:_MOST_KEYWORDS]:
             self._add_fact(caption, self._keyword_row(keyword))
             caption = ""
         more = len(self._refusal.keywords) - _MOST_KEYWORDS
