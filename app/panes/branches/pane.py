@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QShowEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -419,6 +419,16 @@ class _BranchTree(QTreeView):
         is_on_row = index.isValid() and position.x() >= self.visualRect(index).left()
         if event.button() is Qt.MouseButton.LeftButton and is_on_row and not event.modifiers():
             self.opened.emit(index)
+
+    def event(self, event: QEvent) -> bool:
+        """Take F2 before the window's command, which renames a rule of the grammar."""
+        if isinstance(event, QKeyEvent) and (event.type(), event.key()) == (
+            QEvent.Type.ShortcutOverride,
+            Qt.Key.Key_F2,
+        ):
+            event.accept()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Open the current row on Return, remove on Del."""
