@@ -210,7 +210,7 @@ CASES = [
     (
         '{"type":"object","dependentRequired":{"a":["b"]}}',
         "an object",
-        ["An object", "If `a` is present, `b` is required, too"],
+        ["An object", "If `a` is present, `b` is also required"],
         [{}, {"a": 1, "b": 1}],
         [{"a": 1}],
     ),
@@ -396,7 +396,7 @@ def test_every_keyword_that_is_enforced_has_a_case() -> None:
     old = "{" + SEVEN + '"type":"object","dependencies":{"a":["b"],"c":{"required":["d"]}}}'
     words = [one.text for one in explain("json_schema", old).phrases]
     assert words[-3:] == [
-        "If `a` is present, `b` is required, too",
+        "If `a` is present, `b` is also required",
         "If `c` is present, the object is also: a value as follows",
         "If it is an object, required: `d`",
     ]
