@@ -72,7 +72,7 @@ class CommandPalette(FilterDialog):
         self.move(corner.x() - self.width() // 2, parent.mapToGlobal(parent.rect().topLeft()).y() + 64)
 
     def apply_filter(self, text: str) -> None:
-        """List the enabled commands whose title matches, then those with a matching synonym, and select the first."""
+        """List the enabled commands whose title has the text, then other matching titles, then matching synonyms."""
         self.list.clear()
         enabled = [
             (command, action)
@@ -80,10 +80,11 @@ class CommandPalette(FilterDialog):
             if action.isEnabled() and command.id != "edit.palette"
         ]
         by_title = [matches(text, _full_title(command)) for command, _ in enabled]
-        by_synonym = [any(text.casefold().strip() in word for word in command.synonyms) for command, _ in enabled]
-        for (command, action), is_match in zip(enabled, by_title, strict=True):
-            if is_match:
-                self._add(command, action)
+        typed = text.casefold().strip()
+        by_synonym = [any(typed in word for word in command.synonyms) for command, _ in enabled]
+        titles = [pair for pair, is_match in zip(enabled, by_title, strict=True) if is_match]
+        for command, action in sorted(titles, key=lambda pair: typed not in _full_title(pair[0]).casefold()):
+            self._add(command, action)
         for (command, action), is_match, is_synonym in zip(enabled, by_title, by_synonym, strict=True):
             if is_synonym and not is_match:
                 self._add(command, action)
