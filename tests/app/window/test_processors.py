@@ -176,7 +176,7 @@ def test_a_pattern_that_cannot_be_read_is_refused_in_the_dialog(desk):
     dialog = open_dialog(desk)
     choose(dialog, "pattern")
     QTest.keyClicks(dialog.fields.widget_of("pattern"), "UPER")
-    desk.wait(lambda: "UPER is not a class" in dialog.message.text())
+    desk.wait(lambda: "unknown class uper" in dialog.message.text().lower())
     assert in_force(desk) == PipelineSettings()
     assert desk.document.content.pipeline == PipelineSettings()
     dialog.fields.widget_of("pattern").clear()
@@ -200,7 +200,7 @@ def test_one_stage_that_is_not_valid_keeps_no_other_from_being_in_force(desk):
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
     notice = desk.panes.generation.processors.notice
     assert notice.isVisible()
-    assert "UPER is not a class" in notice.detail_label.text()
+    assert "unknown class UPER" in notice.detail_label.text()
     assert ui_text("generation.stage.static.name") in notice.text()
     desk.window.commands["run.step"].trigger()
     desk.wait(lambda: bool(desk.output))

@@ -182,8 +182,8 @@ def test_a_refusal_is_shown_and_the_input_stays(qtbot, processors, dialog):
     choose(dialog, "pattern")
     with qtbot.waitSignal(processors.edited) as edited:
         QTest.keyClicks(dialog.fields.widget_of("pattern"), "UPER")
-    processors.show_refusal(PipelineRefused(edited.args[0], "UPER is not a class"))
-    assert dialog.message.text() == ui_text("generation.processors.unchanged", reason="UPER is not a class")
+    processors.show_refusal(PipelineRefused(edited.args[0], "UPER is no class"))
+    assert dialog.message.text() == ui_text("generation.processors.unchanged", reason="UPER is no class")
     processors.show_view(view())  # a step in between
     assert dialog.fields.widget_of("pattern").text() == "UPER"
     assert dialog.message.isVisible()
@@ -261,14 +261,14 @@ def test_a_stage_that_the_model_refuses_is_marked_and_the_others_are_in_force(qt
     with qtbot.waitSignal(processors.edited) as edited:
         QTest.keyClicks(dialog.fields.widget_of("pattern"), "UPER")
     asked, in_force = edited.args[0], PipelineSettings(budget=True)
-    stages = (RefusedStage("pattern", "UPER is not a class"),)
+    stages = (RefusedStage("pattern", "UPER is no class"),)
     processors.show_refusal(PipelineRefused(asked, stages=stages, in_force=in_force))
     processors.show_view(replace(view(), pipeline=in_force))
-    assert dialog.fields.error_of("pattern").text() == problem("off", "pattern", "UPER is not a class")
+    assert dialog.fields.error_of("pattern").text() == problem("off", "pattern", "UPER is no class")
     assert dialog.fields.widget_of("pattern").text() == "UPER"
     assert dialog.item_text("pattern").startswith(f"✗ {stage_title('pattern')}")
     processors.show_view(replace(view(), pipeline=replace(in_force, suppress=("e",))))  # from elsewhere
-    assert dialog.fields.error_of("pattern").text() == problem("off", "pattern", "UPER is not a class")
+    assert dialog.fields.error_of("pattern").text() == problem("off", "pattern", "UPER is no class")
     assert dialog.fields.widget_of("suppress").toPlainText() == "e"
     switch(dialog, "pattern")
     assert not dialog.problems
@@ -279,7 +279,7 @@ def test_a_refused_stage_is_tried_again_with_another_model(qtbot, processors, di
     choose(dialog, "pattern")
     with qtbot.waitSignal(processors.edited) as edited:
         QTest.keyClicks(dialog.fields.widget_of("pattern"), "UPER")
-    stages = (RefusedStage("pattern", "UPER is not a class"),)
+    stages = (RefusedStage("pattern", "UPER is no class"),)
     processors.show_refusal(PipelineRefused(edited.args[0], stages=stages))
     processors.show_view(view())
     other = replace(view(), model=replace(view().model, vocabulary_fingerprint="another"))
