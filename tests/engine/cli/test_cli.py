@@ -358,7 +358,7 @@ def test_every_option_group_and_command_has_its_text_and_no_text_is_left_over(mo
         read.add(key.removeprefix("cli."))
         return catalogue_text(key, **fields)
 
-    for module in ("arguments", "generate"):
+    for module in ("arguments", "generate", "sample"):
         monkeypatch.setattr(f"engine.cli.{module}.catalogue_text", record)
     for command in ([], *([name] for name in COMMANDS)):
         assert run(*command, "--help") == 0
