@@ -176,13 +176,13 @@ def test_a_pattern_that_cannot_be_read_is_refused_in_the_dialog(desk):
     dialog = open_dialog(desk)
     choose(dialog, "pattern")
     QTest.keyClicks(dialog.fields.widget_of("pattern"), "UPER")
-    desk.wait(lambda: "unknown class uper" in dialog.message.text().lower())
+    desk.wait(lambda: "unknown class uper" in dialog.fields.error_of("pattern").text().lower())
     assert in_force(desk) == PipelineSettings()
     assert desk.document.content.pipeline == PipelineSettings()
     dialog.fields.widget_of("pattern").clear()
     QTest.keyClicks(dialog.fields.widget_of("pattern"), "LOWER+")
     desk.wait(lambda: in_force(desk).pattern == "LOWER+")
-    assert not dialog.message.isVisible()
+    assert not dialog.fields.error_of("pattern").isVisible()
 
 
 def test_one_stage_that_is_not_valid_keeps_no_other_from_being_in_force(desk):
@@ -318,10 +318,14 @@ def test_another_zone_with_a_grammar_of_its_own(desk):
     (other,) = fields.others
     QTest.keyClicks(other.after, "w=")
     QTest.keyClicks(other.text, "[xy")
-    desk.wait(lambda: shows(dialog.message.text(), "errors.decoding.zones.compile", number=2, line=1, column=1))
+    desk.wait(
+        lambda: shows(
+            dialog.fields.error_of("grammar").text(), "errors.decoding.zones.compile", number=2, line=1, column=1
+        )
+    )
     QTest.keyClicks(other.text, "]z")
     desk.wait(lambda: in_force(desk).zones is not None and len(in_force(desk).zones.others) == 1)
-    assert not dialog.message.text()
+    assert not dialog.fields.error_of("grammar").text()
     assert desk.document.content.pipeline.zones.others[0].text == "[xy]z"
     for char in "w=":
         output = desk.output

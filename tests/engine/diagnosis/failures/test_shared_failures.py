@@ -31,14 +31,14 @@ PERSON = json.dumps(
 )
 FAILURES = SHARED / "failures"
 FOLDERS = [
-    ("01-whitespace", "", "whitespace-loop", "blanks"),
+    ("01-whitespace", "", "whitespace-loop", "white space"),
     ("02-max-tokens", "", "cut-off", "description"),
     ("03-empty-stack", "llama.cpp", "constraint-off", "<unused32>"),
     ("04-sampler-order", "", "sampler-conflict", "top_k"),
     ("05-dropped-keywords", "vllm", "keyword-not-enforced", "/properties/tags/uniqueItems"),
     ("06-constraint-off", "llama.cpp", "constraint-off", "No grammar was in force"),
     ("07-failed-to-parse", "llama.cpp", "grammar-error", "of the tool"),
-    ("08-backends-differ", "", "whitespace-loop", "blanks"),
+    ("08-backends-differ", "", "whitespace-loop", "white space"),
     ("09-regex-gaps", "ollama", "unsupported-construct", "/properties/text/pattern"),
     ("11-eos", "", "eos-refused", "The"),
     ("12-unicode", "", "encoding", "U+00FF"),
