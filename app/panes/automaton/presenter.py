@@ -156,6 +156,7 @@ class AutomatonPresenter(PanePresenter):
 
     def _show_document(self) -> None:
         content = self.session.document.content
+        self.view.footer.coverage_button.setChecked(False)  # the heat is that of the last document's texts
         self.view.notes.restart(content.state_notes)
         self.view.begin(_view_of(content.automaton))
         self._show_decoding(view_of(content))

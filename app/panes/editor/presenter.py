@@ -19,7 +19,7 @@ from app.widgets.lazy import Lazy
 from app.workers.requests.judge import GenerateAnswer
 from engine.grammar.options import CompileOptions
 from engine.notations import NOTATIONS
-from engine.source import Diagnostic
+from engine.source import Diagnostic, Span
 
 if TYPE_CHECKING:
     from app.panes.editor.explanation import ExplanationPage
@@ -56,13 +56,18 @@ class EditorPresenter(PanePresenter):
         compiling.diagnosed.connect(self._show_diagnostics)
         session.coverage.changed.connect(self._show_heat)
         session.live_states.settled.connect(lambda _states, spans: view.show_live(spans))
-        links.span_chosen.connect(view.go_to)
+        links.span_chosen.connect(self._go_to)
         links.span_pointed.connect(view.show_span)
         links.problem_chosen.connect(view.point_to)
         links.fix_wanted.connect(view.quick_fixes.open_for)
         links.edits_wanted.connect(view.edit.apply)
         links.spans_hovered.connect(view.show_hover)
         links.cursor_offset = lambda: view.cursor_offset
+
+    def _go_to(self, span: Span) -> None:
+        """Show a span, also where another pane hides the editor."""
+        self.context.reveal(self.view)
+        self.view.go_to(span)
 
     def _show_heat(self) -> None:
         """Mark rules and keywords while the heat map is shown; those of schemas have no rules in their text."""
