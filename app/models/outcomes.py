@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
+from typing import Any, Final
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
@@ -28,12 +30,24 @@ class OutcomeColumn(IntEnum):
     MATCH = 5
 
 
+_SORT_KEYS: Final[Mapping[OutcomeColumn, Callable[[SampleOutcome], Any]]] = {
+    OutcomeColumn.SEED: lambda one: one.seed,
+    OutcomeColumn.TEXT: lambda one: one.text,
+    OutcomeColumn.TOKENS: lambda one: one.tokens,
+    OutcomeColumn.LEAST_Z: lambda one: math.inf if one.least_z is None else one.least_z,
+    OutcomeColumn.FINISH: lambda one: finish_text(one.finish),
+    OutcomeColumn.MATCH: lambda one: one.matches,
+}
+
+
 class OutcomeModel(QAbstractTableModel):
-    """One row for each seed."""
+    """One row for each seed, sorted by any column; equal rows are in the order of the seeds."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._outcomes: tuple[SampleOutcome, ...] = ()
+        self._rows: list[SampleOutcome] = []
+        self._sorting = OutcomeColumn.SEED, Qt.SortOrder.AscendingOrder
 
     def show_outcomes(self, outcomes: Sequence[SampleOutcome]) -> None:
         """Show outcomes; if they extend the current ones, rows are added and the view keeps its position."""
@@ -42,20 +56,47 @@ class OutcomeModel(QAbstractTableModel):
             if len(outcomes) > before:
                 self.beginInsertRows(QModelIndex(), before, len(outcomes) - 1)
                 self._outcomes = tuple(outcomes)
+                self._rows += outcomes[before:]
                 self.endInsertRows()
+                self.sort(*self._sorting)
             return
         self.beginResetModel()
         self._outcomes = tuple(outcomes)
+        self._rows = self._sorted()
         self.endResetModel()
 
     @property
     def outcomes(self) -> tuple[SampleOutcome, ...]:
-        """Return the outcomes shown."""
+        """Return the outcomes in the order of their seeds."""
         return self._outcomes
+
+    def outcome(self, row: int) -> SampleOutcome:
+        """Return the outcome in a row."""
+        return self._rows[row]
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column; the order is kept for later outcomes."""
+        if not 0 <= column < len(OutcomeColumn):
+            return
+        self._sorting = OutcomeColumn(column), order
+        rows = self._sorted()
+        if rows == self._rows:
+            return
+        self.layoutAboutToBeChanged.emit()
+        kept = [(index, self._rows[index.row()].seed) for index in self.persistentIndexList()]
+        self._rows = rows
+        row_of = {outcome.seed: row for row, outcome in enumerate(rows)}
+        for index, seed in kept:
+            self.changePersistentIndex(index, self.index(row_of[seed], index.column()))
+        self.layoutChanged.emit()
+
+    def _sorted(self) -> list[SampleOutcome]:
+        column, order = self._sorting
+        return sorted(self._outcomes, key=_SORT_KEYS[column], reverse=order is Qt.SortOrder.DescendingOrder)
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         """Return the number of outputs so far."""
-        return 0 if parent.isValid() else len(self._outcomes)
+        return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: Index = _ROOT) -> int:
         """Return the number of columns."""
@@ -63,9 +104,9 @@ class OutcomeModel(QAbstractTableModel):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return the text of a cell, or the outcome itself for the delegate."""
-        if not index.isValid() or index.row() >= len(self._outcomes):
+        if not index.isValid() or index.row() >= len(self._rows):
             return None
-        outcome = self._outcomes[index.row()]
+        outcome = self._rows[index.row()]
         column = OutcomeColumn(index.column())
         match role:
             case Qt.ItemDataRole.DisplayRole:

@@ -30,6 +30,7 @@ from app.workers.requests.decode import ManyAnswer
 from engine.decoding.values import Finish, SampleOutcome
 
 Role = theme.Role
+_SORT_SIGN = 16  # pixels beside a title
 _PADDING = 8
 
 
@@ -60,7 +61,7 @@ class OutcomeDelegate(QStyledItemDelegate):
             OutcomeColumn.MATCH: (title(column), match_text(matches=True)),
         }[column]
         metrics = QFontMetricsF(self._figures)
-        return round(max(metrics.horizontalAdvance(sample) for sample in samples)) + 2 * _PADDING + 4
+        return round(max(metrics.horizontalAdvance(sample) for sample in samples)) + 2 * _PADDING + _SORT_SIGN
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Return the same height for all rows."""
@@ -205,7 +206,7 @@ class ManySeedsPage(QWidget):
 
     def _open(self) -> None:
         if not self._reason_against_opening():
-            self.opened.emit(self._model.outcomes[self.table.currentIndex().row()].seed)
+            self.opened.emit(self._model.outcome(self.table.currentIndex().row()).seed)
 
     def _show_menu(self, position: QPoint) -> None:
         menu = QMenu(self, toolTipsVisible=True)
@@ -289,6 +290,8 @@ class _OutcomeView(QTableView):
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSortingEnabled(True)
+        self.horizontalHeader().setSortIndicator(OutcomeColumn.SEED, Qt.SortOrder.AscendingOrder)
         theme.themes.changed.connect(self.arrange)
 
     def arrange(self) -> None:

@@ -1,4 +1,5 @@
 import pytest
+from PySide6.QtCore import QPersistentModelIndex, Qt
 
 from app.catalogue import ui_text
 from app.models.outcomes import OutcomeColumn, OutcomeModel, summary
@@ -45,3 +46,16 @@ def test_other_answers_begin_anew(model, qtbot):
 
 def test_the_summary():
     assert summary(OUTCOMES) == "3 outputs · 2 finished · 2 match · 2 distinct"
+
+
+def test_rows_are_sorted_and_stay_so_as_more_arrive(model):
+    model.show_outcomes(OUTCOMES[:2])
+    model.sort(OutcomeColumn.LEAST_Z)
+    chosen = QPersistentModelIndex(model.index(1, 0))
+    model.show_outcomes(OUTCOMES)
+    assert [model.outcome(row).seed for row in range(3)] == [2, 0, 1]
+    assert (chosen.row(), model.outcome(chosen.row()).seed) == (2, 1)
+    model.sort(OutcomeColumn.TOKENS, Qt.SortOrder.DescendingOrder)
+    assert [model.outcome(row).seed for row in range(3)] == [2, 0, 1]
+    model.sort(OutcomeColumn.SEED)
+    assert model.outcomes == OUTCOMES == tuple(map(model.outcome, range(3)))
