@@ -59,4 +59,6 @@ class StrategiesPresenter(PanePresenter):
         session.forced.ask(CompareStrategies(names, samples, most_calls, seed), pane.show_answer, pane.stop)
 
 
-PANE = PaneSpec("strategies", "Ctrl+L, G", (1, 14), Area.BOTTOM, StrategiesPresenter)
+PANE = PaneSpec(
+    "strategies", "Ctrl+L, G", (1, 14), Area.BOTTOM, StrategiesPresenter, menu=("run.until", "view.branches")
+)

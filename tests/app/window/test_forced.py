@@ -36,7 +36,8 @@ def take_forced_runs(desk):
 
 
 def open_pane(desk):
-    QTest.keyClick(desk.window, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(desk.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(desk.window, Qt.Key.Key_F)
     desk.wait(lambda: desk.window.panes["forced"].view.built is not None)
     pane = desk.window.panes.view("forced")
     desk.wait(pane.isVisible)

@@ -89,7 +89,7 @@ def test_stages_that_cut_the_output_short_say_so_and_keep_the_rest(worker):
 @pytest.mark.parametrize(
     ("settings", "stage", "says"),
     [
-        (PipelineSettings(pattern="UPER"), "pattern", "UPER is no class"),
+        (PipelineSettings(pattern="UPER"), "pattern", "unknown class UPER"),
         (PipelineSettings(static="LOWER+"), "static", "fixed positions"),
         (PipelineSettings(suppress_ids=(100_000,)), "suppress", "outside the vocabulary"),
         (PipelineSettings(table=TableSettings(((1, 1, 2), (1, 1, 3)))), "table", "two states"),
