@@ -9,7 +9,7 @@ such steps nothing is known, so that the sum has bounds. Nothing unknown is a nu
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -20,9 +20,10 @@ from PySide6.QtCore import QObject, Qt
 
 from app import theme
 from app.catalogue import ui_text
-from app.display_text import MINUS, UNKNOWN, percent, percent_between, token_text
+from app.display_text import MINUS, UNKNOWN, percent_between, token_text
 from app.models.rows import Index, RowsModel, rest_of_row
 from engine.decoding.values import ArchivedBranch, Bounds, Chat, Step, StepOrigin, TraceNode
+from engine.source.text import common_length
 
 StepPair: TypeAlias = tuple[int, Step | None, Step | None]
 """The index of a step, and that step of two branches; None beyond the end of one."""
@@ -53,13 +54,18 @@ class BranchPart:
 
 def log_probability(step: Step) -> Bounds:
     """Return the logarithm of the probability of a token after the mask, or bounds."""
-    if step.forced and step.origin is not StepOrigin.FORCED_BY_USER:
-        return _CERTAIN
-    known = step.masked_range if step.was_queried else None
+    known = _masked(step)
     if known is None:
         return _UNKNOWN
     low, high = (math.log(p) if p > 0 else -math.inf for p in known)
     return Bounds(low, min(high, 0.0))
+
+
+def _masked(step: Step) -> Bounds | None:
+    """Return the probability of a token after the mask, or its bounds; None if nothing is known."""
+    if step.forced and step.origin is not StepOrigin.FORCED_BY_USER:
+        return Bounds(1.0, 1.0)
+    return step.masked_range if step.was_queried else None
 
 
 def parts_of(
@@ -75,9 +81,9 @@ def parts_of(
     for node in nodes:
         children[node.parent].append(node)
     first: list[BranchPart] = []
-    waiting = [(node, 0, _CERTAIN, first) for node in children[None]]
+    waiting = deque((node, 0, _CERTAIN, first) for node in children[None])
     while waiting:
-        node, before, log_p, siblings = waiting.pop(0)
+        node, before, log_p, siblings = waiting.popleft()
         part = BranchPart([], [], before, log_p)
         while True:
             low, high = log_probability(node.step)
@@ -126,9 +132,7 @@ def text_of(step: Step) -> str:
 
 def step_percent(step: Step) -> str:
     """Return the probability of a token after the mask, in words."""
-    if step.forced and step.origin is not StepOrigin.FORCED_BY_USER:
-        return percent(1.0)
-    known = step.masked_range if step.was_queried else None
+    known = _masked(step)
     return UNKNOWN if known is None else percent_between(*known)
 
 
@@ -165,8 +169,7 @@ class ComparedSteps(RowsModel):
         """Show the steps of a branch, and those of another one beside them; None for one branch alone."""
         self._is_pair = second is not None
         pairs = [(index, one, other) for index, (one, other) in enumerate(zip_longest(first, second or ()))]
-        differing = (at for at, one, other in pairs if one is None or other is None or one.token_id != other.token_id)
-        self.common = next(differing, len(pairs))
+        self.common = common_length([step.token_id for step in first], [step.token_id for step in second or ()])
         columns = ("step", "first", "p", "second", "p") if self._is_pair else ("step", "token", "p")
         self.titles = tuple(ui_text(f"branches.steps.fragment.{column}") for column in columns)
         self.tips = tuple(ui_text("branches.steps.p_tip") if column == "p" else "" for column in columns)

@@ -15,7 +15,7 @@ from app.theme.labels import plain_text
 
 
 def without_mnemonic(title: str) -> str:
-    """Return a title without the sign before its letter; a doubled one stands for itself."""
+    """Return a title without the ampersand before its mnemonic; two ampersands are kept, since they show one."""
     return title.replace("&&", "\0").replace("&", "").replace("\0", "&&")
 
 

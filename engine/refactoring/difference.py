@@ -11,7 +11,7 @@ _MOST_LINES = 20_000  # of each text; the comparison of more takes too long
 
 
 class LineChange(StrEnum):
-    """What happened to a line."""
+    """The change of a line."""
 
     SAME = "same"
     REMOVED = "removed"

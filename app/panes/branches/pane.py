@@ -249,7 +249,7 @@ class BranchesPane(QFrame):
             mode = QHeaderView.ResizeMode.Stretch if is_token else QHeaderView.ResizeMode.ResizeToContents
             header.setSectionResizeMode(column, mode)
         if len(lines) == _PAIR:
-            self.facts.set_text(_difference(*lines))
+            self.facts.set_text(_difference(lines[0], lines[1], self.steps.common))
             self.table.scrollTo(self.steps.index(max(self.steps.common - 1, 0), 0), _AT_TOP)
         else:
             key = "many" if len(chosen) > _PAIR else "one" if chosen else "none"
@@ -479,12 +479,10 @@ def _title_of(archived: ArchivedBranch) -> str:
     return ui_text(f"branches.{key}", model=archived.model, **values)
 
 
-def _difference(first: tuple[Step, ...], second: tuple[Step, ...]) -> str:
-    """Return where two branches part, with the probabilities of both tokens there."""
-    pairs = enumerate(zip(first, second, strict=False))
-    at = next((index for index, (one, other) in pairs if one.token_id != other.token_id), None)
-    if at is None:
-        return ui_text("branches.facts.prefix", count=min(len(first), len(second)))
+def _difference(first: tuple[Step, ...], second: tuple[Step, ...], at: int) -> str:
+    """Return that two branches part at a step, with the probabilities of both tokens there, or that one ends there."""
+    if at == min(len(first), len(second)):
+        return ui_text("branches.facts.prefix", count=at)
     one, other = first[at], second[at]
     return ui_text(
         "branches.facts.pair",

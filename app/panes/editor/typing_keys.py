@@ -27,7 +27,7 @@ _BEFORE_CLOSING = " \t)]},:|;"  # a bracket before another character is probably
 
 @dataclass(frozen=True, slots=True)
 class _Syntax:
-    """The parts of a notation in which characters stand for themselves."""
+    """The parts of a notation that are read literally."""
 
     has_quotes: bool
     has_classes: bool

@@ -220,8 +220,9 @@ class CandidateTable(QWidget):
 
     def set_beside_answer(self, is_beside: bool) -> None:
         """Hide what is not a candidate while *Why not?* is shown below."""
-        self._is_beside_answer = is_beside
-        self._fit_ends()
+        if is_beside != self._is_beside_answer:
+            self._is_beside_answer = is_beside
+            self._fit_ends()
 
     def height_of(self, rows: int) -> int:
         """Return the height in pixels with which `rows` candidates can be seen, or all if there are fewer."""

@@ -340,14 +340,13 @@ class GenerationPane(QFrame):
         return page
 
     def _make_text(self) -> TextPage:
-        page = TextPage()
+        page = TextPage(lambda: self.output.shown)
         page.node_clicked.connect(self.node_clicked)
-        page.show_output(self.output.shown)
         return page
 
     def _show_text(self) -> None:
         if self.lazy_text.built is not None:
-            self.lazy_text.built.show_output(self.output.shown)
+            self.lazy_text.built.show_output()
 
     def _make_run_until(self) -> RunUntilPopover:
         run_until = RunUntilPopover(self)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from bisect import bisect_right
+from collections.abc import Callable
 from itertools import accumulate
 
 from PySide6.QtCore import Qt, Signal
@@ -22,16 +23,21 @@ class TextPage(QPlainTextEdit):
 
     What may be redone is pale, and what the grammar does not allow has the background of errors.
 
+    Args:
+        output: returns the output; it is called while the page is visible alone, since it reads all steps.
+        parent: as of any widget.
+
     Signals:
         node_clicked(step id): go to right after this step: Return, or a double click, in its token.
     """
 
     node_clicked = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, output: Callable[[], ShownOutput], parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._read_output = output
         self._output = ShownOutput()
-        self._is_outdated = False
+        self._is_outdated = True
         self.setReadOnly(True)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -46,9 +52,9 @@ class TextPage(QPlainTextEdit):
         theme.themes.changed.connect(self._recolour)
         self._recolour()
 
-    def show_output(self, output: ShownOutput) -> None:
-        """Show an output; it is laid out once the page is visible."""
-        self._output, self._is_outdated = output, True
+    def show_output(self) -> None:
+        """Show the output anew; a hidden page does so once it is visible."""
+        self._is_outdated = True
         if self.isVisible():
             self._refresh()
 
@@ -79,6 +85,7 @@ class TextPage(QPlainTextEdit):
         if not self._is_outdated:
             return
         self._is_outdated = False
+        self._output = self._read_output()
         text = b"".join(token for _, token in self._output.tokens).decode("utf-8", "replace").replace("\r", "␍")
         shown = document_text(self.document())
         if text != shown:
@@ -95,6 +102,10 @@ class TextPage(QPlainTextEdit):
 
     def _mark(self) -> None:
         """Mark what is not part of the output now, and what the grammar refuses."""
+        is_all_taken = self._output.taken == len(self._output.tokens)
+        if is_all_taken and self._output.broken_at is None:
+            self.setExtraSelections([])
+            return
         starts = _starts_of(self._output)
         ahead = self._range(starts[self._output.taken], starts[-1])
         ahead.format.setForeground(theme.colour(theme.Role.MUTED))

@@ -266,11 +266,11 @@ class SampleField(CleanTextField):
 
     def visible_lines(self) -> Iterable[tuple[QTextBlock, float]]:
         """Return the visible lines with their positions in pixels."""
-        block, top = self.firstVisibleBlock(), self.contentOffset().y()
+        block = self.firstVisibleBlock()
+        top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
         while block.isValid() and top <= self.viewport().height():
-            height = self.blockBoundingRect(block).height()
-            yield block, top + self.blockBoundingGeometry(self.firstVisibleBlock()).top()
-            block, top = block.next(), top + height
+            yield block, top
+            block, top = block.next(), top + self.blockBoundingRect(block).height()
 
     def _selection(
         self, start: int, end: int, colour: Role, fill: Role | None = None, *, underlined: bool = False

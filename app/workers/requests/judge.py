@@ -50,7 +50,7 @@ class JudgeAnswer:
 
 
 class SampleMode(StrEnum):
-    """What is judged of a sample text."""
+    """A way of judging a sample text."""
 
     LINES = "lines"  # each line is a text
     WHOLE = "whole"  # the sample is one text

@@ -70,7 +70,7 @@ class ComparedText:
 
 @dataclass(frozen=True, slots=True)
 class StrategiesComparison:
-    """What strategies drew, so far.
+    """The texts that strategies have drawn so far, with their figures.
 
     Attributes:
         figures: one for each strategy that has ended.

@@ -109,7 +109,7 @@ class ConditionBreakpoint:
 
 
 StopPoint: TypeAlias = Breakpoint | ConditionBreakpoint
-"""What may stop a run."""
+"""A breakpoint or a condition, either of which may stop a run."""
 
 
 class MetCondition(NamedTuple):

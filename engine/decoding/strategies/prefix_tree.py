@@ -35,7 +35,7 @@ _BATCH: Final = 32  # prefixes that the model is asked about at once
 
 
 class PrefixState(Enum):
-    """What may follow a prefix."""
+    """The state of a prefix: open, complete or dead."""
 
     OPEN = "open"
     COMPLETE = "complete"
@@ -93,12 +93,12 @@ class TokenPrefix:
 
     @property
     def is_open(self) -> bool:
-        """Whether another token may follow."""
+        """Return whether another token may follow."""
         return self.state is PrefixState.OPEN
 
     @property
     def is_complete(self) -> bool:
-        """Whether it is a text of the language."""
+        """Return whether it is a text of the language."""
         return self.state is PrefixState.COMPLETE
 
     @property
@@ -170,7 +170,7 @@ class PrefixTree:
 
     @property
     def ends_early(self) -> bool:
-        """Whether a text ends wherever the grammar accepts it, since the vocabulary has no EOS."""
+        """Return whether a text ends wherever the grammar accepts it, since the vocabulary has no EOS."""
         return not self._vocabulary.eos_ids and self._stop_at is StopRule.FIRST
 
     def child(self, prefix: TokenPrefix, token_id: int, log_p: float) -> TokenPrefix:

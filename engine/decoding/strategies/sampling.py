@@ -36,7 +36,7 @@ class StrategyRun:
         strategy: the strategy.
         draws: all attempts, in order.
         end: why it ended.
-        inquiry: what it asked of the tree.
+        inquiry: its requests to the tree.
     """
 
     strategy: DecodingStrategy
@@ -127,7 +127,7 @@ class DrawnText:
 
 @dataclass(frozen=True, slots=True)
 class StrategyReport:
-    """What a strategy drew, and how far that is from p(text | grammar).
+    """The texts that a strategy drew, and their distance from p(text | grammar).
 
     Attributes:
         texts: the texts, those with the largest weight first.

@@ -14,7 +14,7 @@ from typing import Final
 
 from engine.diagnosis.case import FailureCase, JudgedOutput, RequestConstraint
 from engine.diagnosis.failures import grammar_rules, output_rules, token_rules, tool_rules, zone_rules
-from engine.diagnosis.failures.counterfactual import ORDER
+from engine.diagnosis.failures.counterfactual import MOST_EFFORT, ORDER
 from engine.diagnosis.failures.diagnosis import (
     ENFORCEABLE,
     Cause,
@@ -233,7 +233,7 @@ def _with_other_keywords(examined: Examination, first: Finding) -> Finding:
     if any(one.pointer in found.removed for one in examined.keyword_violations):
         return first
     at = examined.legal
-    refusal = refusal_of(grammar, part.data[:at], part.data[at : at + 1], examined.cancel)
+    refusal = refusal_of(grammar, part.data[:at], part.data[at : at + 1], examined.cancel, most_effort=MOST_EFFORT)
     others = {one.pointer for one in refusal.keywords}.difference(found.removed)
     if refusal.kind is not RefusalKind.KEYWORDS or refusal.option or not others:
         return first

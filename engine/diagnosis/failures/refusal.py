@@ -42,10 +42,18 @@ _OPTIONS: Final[dict[str, Any]] = {"whitespace": "any", "escapes": "any", "numbe
 _LARGE: Final = 20_000  # characters of a schema
 _MOST_KEYWORDS: Final = 140
 _MOST_PROVED: Final = 3  # of a large schema
-_EFFORT: Final = 4_000_000  # more than `MOST_EFFORT` of a diagnosis: the card is shown meanwhile
+MOST_EFFORT_ALONE: Final = 4_000_000
+"""More than `MOST_EFFORT` of a diagnosis: the card is shown meanwhile."""
 
 
-def refusal_of(grammar: CompiledGrammar, text: bytes, token: bytes, cancel: CancelToken | None = None) -> TokenRefusal:
+def refusal_of(
+    grammar: CompiledGrammar,
+    text: bytes,
+    token: bytes,
+    cancel: CancelToken | None = None,
+    *,
+    most_effort: int = MOST_EFFORT_ALONE,
+) -> TokenRefusal:
     """Return why a schema does not allow a token.
 
     Args:
@@ -53,6 +61,7 @@ def refusal_of(grammar: CompiledGrammar, text: bytes, token: bytes, cancel: Canc
         text: what the grammar has read.
         token: the bytes that may not come next.
         cancel: cancels the search.
+        most_effort: the limit of each search, in estimated microseconds.
     """
     unknown = TokenRefusal(RefusalKind.UNKNOWN)
     automaton = grammar.automaton
@@ -63,7 +72,7 @@ def refusal_of(grammar: CompiledGrammar, text: bytes, token: bytes, cancel: Canc
         schema = json.loads(grammar.source.text)
     except ValueError:
         return unknown
-    search = _Refusal(schema, grammar.options, text, cancel)
+    search = _Refusal(schema, grammar.options, text, cancel, most_effort)
     # A token may go on with what no text has; then the part that is refused first is explained.
     for data in dict.fromkeys((text + token, text + token[: legal - len(text) + 1])):
         if search.is_json(data):
@@ -75,8 +84,11 @@ def refusal_of(grammar: CompiledGrammar, text: bytes, token: bytes, cancel: Canc
 class _Refusal:
     """The search for the keywords that refuse what comes after a text."""
 
-    def __init__(self, schema: Schema, options: CompileOptions, text: bytes, cancel: CancelToken | None) -> None:
+    def __init__(
+        self, schema: Schema, options: CompileOptions, text: bytes, cancel: CancelToken | None, most_effort: int
+    ) -> None:
         self._schema, self._options, self._text, self._cancel = schema, options, text, cancel
+        self._most_effort = most_effort
 
     def is_json(self, data: bytes) -> bool:
         """Return whether some JSON text in any form begins with data."""
@@ -107,10 +119,12 @@ class _Refusal:
         return refusal
 
     def _searched(self, schema: Schema, keywords: Sequence[str], data: bytes, *, is_part: bool) -> TokenRefusal:
-        search = KeywordSearch(lambda removed: self._without(schema, removed), data, most_effort=_EFFORT)
+        search = KeywordSearch(lambda removed: self._without(schema, removed), data, most_effort=self._most_effort)
         proof = search
         if is_part:
-            proof = KeywordSearch(lambda removed: self._without(self._schema, removed), data, most_effort=_EFFORT)
+            proof = KeywordSearch(
+                lambda removed: self._without(self._schema, removed), data, most_effort=self._most_effort
+            )
 
         def proved(sets: list[frozenset[str]]) -> list[frozenset[str]]:
             found = [one for one in sets if search.may_check and search.is_legal(one)]

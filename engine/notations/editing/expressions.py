@@ -25,7 +25,7 @@ class PieceKind(StrEnum):
     OPEN = "open"
     CLOSE = "close"
     RULE = "rule"  # the name of a rule
-    BODY = "body"  # what stands between the name and the body of a rule
+    BODY = "body"  # the sign between the name and the body of a rule
     COMMENT = "comment"
 
 

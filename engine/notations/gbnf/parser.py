@@ -69,7 +69,7 @@ def parse(source: SourceText, limits: Limits) -> tuple[Grammar, tuple[Diagnostic
 
 @dataclass(slots=True)
 class RulePart:
-    """What was read from the beginning of one rule to that of the next one.
+    """The part of a parse from the beginning of one rule to that of the next one.
 
     Attributes:
         start: where the rule begins.

@@ -6,7 +6,7 @@ is weighed by p · A so far. At the end A is 1, so the target is that of SMC, an
 entered in the first place.
 
 Source: Dang et al., arXiv 2606.01926, who multiply automata with a hidden Markov model of the language model; here the
-states of the automaton stand for those of the hidden Markov model, learnt from a few texts of local masking.
+states of the automaton take the place of those of that model, and are learned from a few texts of local masking.
 Guarantee: exact as N grows, whatever A is; fewer particles than SMC where A is a good guess.
 Cost: as SMC, the calls of eight more texts, and a table of states by tokens. Only for regular grammars.
 """
