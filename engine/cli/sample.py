@@ -1,4 +1,7 @@
-"""`turnstile sample`: texts of a model under a grammar by a decoding strategy, beside the exact distribution."""
+"""`turnstile sample`: texts of a model under a grammar by a decoding strategy, beside the exact distribution.
+
+With `--tree`, no strategy draws: all outputs above a mass are searched.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,15 @@ import argparse
 from collections.abc import Iterator
 from typing import Any, Final
 
-from engine.cli.arguments import add_grammar, as_count, as_natural, as_text
+from engine.cli.arguments import add_grammar, as_count, as_natural, as_text, number_between
 from engine.cli.exit_codes import ExitCode
 from engine.cli.inputs import compile_argument, load_source
 from engine.cli.output import CommandError, ProgressLine, print_json
 from engine.decoding import StopRule
 from engine.decoding.strategies.decoders import DECODERS
 from engine.decoding.strategies.exact import MOST_TEXTS, enumerate_texts
-from engine.decoding.strategies.prefix_tree import PrefixTree
+from engine.decoding.strategies.prefix_tree import Inquiry, PrefixTree
+from engine.decoding.strategies.probability_tree import FoundText, FoundTexts, Measure, ProbabilityTree
 from engine.decoding.strategies.sampling import (
     MOST_TRIES,
     DrawnText,
@@ -22,6 +26,7 @@ from engine.decoding.strategies.sampling import (
     report_of,
     run_strategy,
 )
+from engine.source import CancelToken
 from engine.source.catalogue import catalogue_text
 from engine.vocabulary import visible
 
@@ -34,7 +39,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True)
     parser.add_argument("--prompt", type=as_text, default="")
     about = catalogue_text("cli.sample.option.strategy", names=", ".join(DECODERS.names))
-    parser.add_argument("--strategy", required=True, choices=DECODERS.names, help=about, metavar="NAME")
+    kind = parser.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--strategy", choices=DECODERS.names, help=about, metavar="NAME")
+    kind.add_argument("--tree", type=number_between(0, 1, open_below=True), metavar="MASS")
+    parser.add_argument("--measure", choices=[measure.value for measure in Measure], default=Measure.GIVEN.value)
     parser.add_argument("--samples", type=as_count, default=20, metavar="N")
     parser.add_argument("--seed", type=as_natural, default=0, metavar="S")
     parser.add_argument("--runs", type=as_count, default=1, metavar="N")
@@ -52,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     grammar = compile_argument(arguments)
     if grammar.is_empty:
         raise CommandError("cli.sample.error.no_text")
-    strategy = DECODERS[arguments.strategy]
+    strategy = None if arguments.strategy is None else DECODERS[arguments.strategy]
     with ProgressLine() as cancel:
         tree = PrefixTree(
             grammar,
@@ -60,8 +68,10 @@ def run(arguments: argparse.Namespace) -> int:
             prompt=arguments.prompt,
             max_tokens=arguments.max_tokens,
             stop_at=arguments.stop,
-            keeps_rows=strategy.needs_rows,
+            keeps_rows=strategy is not None and strategy.needs_rows,
         )
+        if strategy is None:
+            return _search(tree, arguments, cancel)
         runs = [
             run_strategy(
                 strategy,
@@ -87,6 +97,57 @@ def run(arguments: argparse.Namespace) -> int:
         }
         raise CommandError(f"cli.sample.error.none_drawn.{report.end}", **limits[report.end])
     return ExitCode.SUCCESS
+
+
+def _search(tree: PrefixTree, arguments: argparse.Namespace, cancel: CancelToken) -> int:
+    """Print all outputs above a mass; return 1 if there are none."""
+    search = ProbabilityTree(Inquiry(tree, arguments.max_calls, cancel), Measure(arguments.measure), arguments.tree)
+    while search.advance():
+        pass
+    found = search.report()
+    if arguments.json:
+        texts = [_found_data(one) for one in found.texts]
+        print_json(
+            {
+                "texts": texts,
+                "measure": arguments.measure,
+                "p_grammar_bounds": list(found.p_grammar),
+                "left": found.left,
+                "calls": found.calls,
+                "is_complete": found.is_complete,
+            }
+        )
+    elif found.texts:
+        print("\n".join(_found_lines(found)))
+    if not found.texts:
+        if found.is_complete:
+            raise CommandError("cli.sample.error.none_found", mass=arguments.tree)
+        raise CommandError("cli.sample.error.none_drawn.calls", calls=found.calls)
+    return ExitCode.SUCCESS
+
+
+def _found_data(one: FoundText) -> dict[str, Any]:
+    return {
+        "text": one.text.decode("utf-8", "backslashreplace"),
+        "p": one.p,
+        "p_local": one.p_local,
+        "p_given_grammar_bounds": list(one.p_given),
+        "spellings": one.spellings,
+        "ids": list(one.ids),
+    }
+
+
+def _found_lines(found: FoundTexts) -> Iterator[str]:
+    titles = (f"{_heading(name):>{width}}" for name, width in (("bounds", 17), ("local", 9), ("p", 9)))
+    yield "  ".join([*titles, _heading("text")])
+    for one in found.texts:
+        low, high = (f"{bound:.5f}" for bound in one.p_given)
+        given = low if low == high else f"{low}–{high}"
+        yield f"{given:>17}  {one.p_local:9.5f}  {one.p:9.3g}  {visible(one.text)}"
+    ending = "complete" if found.is_complete else "stopped"
+    yield catalogue_text(f"cli.sample.found.{ending}", left=found.left, calls=found.calls)
+    low, high = (f"{bound:.4g}" for bound in found.p_grammar)
+    yield catalogue_text("cli.sample.p_grammar.bounds", low=low, high=high)
 
 
 def _document(report: StrategyReport) -> dict[str, Any]:

@@ -68,3 +68,28 @@ def test_limits_end_a_run(capsys):
 def test_an_unknown_strategy_is_misuse(capsys):
     assert run("sample", *GRAMMAR, "--strategy", "nonsense") == ExitCode.MISUSE
     assert "cars" in capsys.readouterr().err
+
+
+def test_all_outputs_above_a_mass_are_listed_with_bounds(capsys):
+    exact = document(capsys, "--strategy", "local", "--samples", "200", "--exact")
+    known = {one["text"]: one["p_given_grammar"] for one in exact["texts"]}
+    found = document(capsys, "--tree", "0.000001")
+    assert found["is_complete"]
+    for one in found["texts"]:
+        low, high = one["p_given_grammar_bounds"]
+        assert low * (1 - 1e-9) <= known[one["text"]] <= high * (1 + 1e-9)
+    assert run("sample", *GRAMMAR, "--tree", "0.01", "--measure", "local") == ExitCode.SUCCESS
+    assert any(text in capsys.readouterr().out for text in TEXTS)
+
+
+def test_a_search_that_finds_nothing_says_why(capsys):
+    assert run("sample", *GRAMMAR, "--tree", "1", "--measure", "model") == ExitCode.NEGATIVE
+    assert "--tree" in capsys.readouterr().err
+    assert run("sample", *GRAMMAR, "--tree", "0.1", "--max-calls", "1") == ExitCode.NEGATIVE
+    assert "--max-calls" in capsys.readouterr().err
+
+
+def test_a_strategy_and_a_mass_exclude_each_other(capsys):
+    assert run("sample", *GRAMMAR) == ExitCode.MISUSE
+    assert run("sample", *GRAMMAR, "--strategy", "cars", "--tree", "0.1") == ExitCode.MISUSE
+    assert run("sample", *GRAMMAR, "--tree", "0") == ExitCode.MISUSE
