@@ -1,7 +1,8 @@
 """Autosave, and recovery after a crash.
 
-Every window writes to a file of its own in the user's state folder, beside a lock that names its process. A clean exit
-removes both. A file whose lock belongs to no live process is work that a crash left behind: the next start recovers it.
+Every document of a window has a file of its own in the user's state folder, beside a lock that names the process. A
+clean exit removes both. A file whose lock belongs to no live process is work that a crash left behind: the next start
+recovers it.
 
 Writing happens in a thread, because a disk may take longer than a frame. The encoder holds the interpreter lock while
 it works, so it encodes the steps in chunks and caches the result: measured, 10,000 steps (9 MB) of which the last is
@@ -48,12 +49,14 @@ class Saved:
         saved_at: seconds since the epoch.
         document: the content.
         ended_by: what ended the window that saved it, if that was recorded: a signal's name, or "session".
+        is_modified: whether it has unsaved edits.
     """
 
     path: str
     saved_at: float
     document: DocumentFile
     ended_by: str = ""
+    is_modified: bool = True
 
 
 class _Stored(msgspec.Struct, frozen=True):
@@ -63,6 +66,7 @@ class _Stored(msgspec.Struct, frozen=True):
     saved_at: float
     document: msgspec.Raw
     ended_by: str = ""
+    is_modified: bool = True
 
 
 def read_saved(data: bytes, name: str) -> Saved:
@@ -79,7 +83,8 @@ def read_saved(data: bytes, name: str) -> Saved:
     stored = msgspec.json.decode(data, type=_Stored)
     if not 0 <= stored.saved_at <= LATEST:
         raise ValueError("its time is not one")
-    return Saved(stored.path, stored.saved_at, decode(bytes(stored.document), name), stored.ended_by)
+    document = decode(bytes(stored.document), name)
+    return Saved(stored.path, stored.saved_at, document, stored.ended_by, stored.is_modified)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +94,32 @@ class Leftover:
     file: Path
     saved: Saved
 
+    @property
+    def window(self) -> str:
+        """Return the name of the window that it was open in, which its file's name begins with."""
+        return self.file.stem.rpartition("-")[0]
+
 
 class Autosave:
-    """One window's autosave file.
+    """The autosave file of one document of a window.
+
+    Args:
+        folder: that of all windows; the user's state folder by default.
+        window: the name of the window; empty for a new one.
 
     Attributes:
-        file: the autosave of this window; it exists while there is something to recover.
+        file: the autosave; it exists while there is something to recover. Its name sorts by the time of opening.
         on_failure: called in the writer's thread with the reason when writing begins to fail.
         damaged: the number of damaged autosaves of other windows that were set aside.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, window: str = "") -> None:
         self.on_failure: Callable[[str], object] | None = None
         self.damaged = 0
         self._has_failed = False
         self._folder = folder or platformdirs.user_state_path(APPLICATION) / "autosave"
-        self.file = self._folder / f"{uuid.uuid4().hex}{_SUFFIX}"
+        self._window = window or uuid.uuid4().hex
+        self.file = self._folder / f"{self._window}-{time.time_ns():020}{_SUFFIX}"
         # Created and released by the GUI thread; the writer's thread only calls it. The Qt bindings are not safe if one
         # thread creates or releases a Qt object while another thread runs in Qt.
         self._lock = self._make_lock(self.file)
@@ -115,19 +130,24 @@ class Autosave:
         self._guard = threading.Lock()  # protects what is to be written next
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="autosave")
 
-    def save(self, document: DocumentFile, path: Path | None, *, ended_by: str = "") -> None:
+    def another(self) -> Autosave:
+        """Return the autosave of another document of the same window."""
+        return Autosave(self._folder, self._window)
+
+    def save(self, document: DocumentFile, path: Path | None, *, is_modified: bool = True, ended_by: str = "") -> None:
         """Write the document in the background. While the disk is busy, only the latest one is queued.
 
         Args:
             document: the content to write.
             path: the document's own file; None if it has none.
+            is_modified: whether it has unsaved edits.
             ended_by: what is about to end the window; empty if nothing is.
         """
         if self._is_closed:
             return
         with self._guard:
             is_waiting = self._next is not None
-            self._next = Saved(str(path or ""), time.time(), document, ended_by)
+            self._next = Saved(str(path or ""), time.time(), document, ended_by, is_modified)
         if not is_waiting:
             self._writer.submit(self._write)
 
@@ -252,8 +272,8 @@ class AutosaveEncoder:
             "illegal": trace.illegal,
         }
         fields["archived"] = self._encoded_branches(document.archived)
-        stored = {"path": saved.path, "saved_at": saved.saved_at, "document": fields, "ended_by": saved.ended_by}
-        return msgspec.json.encode(stored)
+        stored = {"path": saved.path, "saved_at": saved.saved_at, "document": fields}
+        return msgspec.json.encode({**stored, "ended_by": saved.ended_by, "is_modified": saved.is_modified})
 
     def _encoded_chunks(self, nodes: tuple[TraceNode, ...]) -> list[bytes]:
         before, self._chunks = self._chunks, []

@@ -3,9 +3,9 @@
 The worker owns the state; this side keeps its last `DecodeView`. A run submits the next `StepOnce` after each answer,
 so that Pause takes effect at once and every step is drawn.
 
-A trace is restored (after a document is opened or a worker died) as soon as the worker has both the model and the
-grammar that it was made with; until then the document's own trace is left alone. Branches that a new prompt or a new
-model archived belong to the document; the worker forgets them.
+A trace is restored (after a document is opened or shown, or a worker died) as soon as the worker has both the model and
+the grammar that it was made with; until then the document's own trace is shown, and left alone. Branches that a new
+prompt or a new model archived belong to the document; the worker forgets them.
 """
 
 from __future__ import annotations
@@ -313,6 +313,8 @@ class Decoding(QObject):
         A held key or quick clicks build no queue: while one move is in progress, only the last one after it waits.
         """
         self._begin_move(type(request))
+        if isinstance(self._to_restore, RestoreTrace):
+            return  # its steps are shown, but the worker does not have them yet
         if self._waits_for(Back | GoTo):
             self._next_move = request
             return
@@ -443,7 +445,7 @@ class Decoding(QObject):
         """Send the complete state to a new process after the old one died."""
         self.pause()
         self._to_restore = self._to_restore or restore_request(self._view.trace)
-        self._view = view_of(self._document.content)
+        self._view = self._of_this_document(view_of(self._document.content))
         self.view_changed.emit(self._view)
         self._begin()
         if self._spec:
@@ -458,7 +460,8 @@ class Decoding(QObject):
         self._to_restore, self._made_with = restore_request(content.trace), content.model
         self._opening_steps = 0
         self._grammar, self._first_revision = None, self._document.revision
-        self._view = replace(view_of(content), model=self._view.model)  # drop everything of the old document
+        # Drop everything of the old document.
+        self._view = self._of_this_document(replace(view_of(content), model=self._view.model))
         self.view_changed.emit(self._view)
         self._begin()
         spec = content.model.spec
@@ -543,9 +546,14 @@ class Decoding(QObject):
             self._spec = self._view.model.spec if self._view.model else ""
 
     def _of_this_document(self, view: DecodeView) -> DecodeView:
-        """Return a view without its position until the worker has read this document's grammar."""
+        """Return a view without its position until the worker has read this document's grammar.
+
+        Steps that are not restored yet are in it, although the worker does not have them.
+        """
         is_own = self._grammar is not None and view.grammar_revision >= self._first_revision
-        return view if is_own else replace(view, position=None, grammar_position=None, dead_end="")
+        own = view if is_own else replace(view, position=None, grammar_position=None, dead_end="")
+        waiting = self._to_restore
+        return replace(own, trace=waiting.trace) if isinstance(waiting, RestoreTrace) else own
 
     @property
     def _another_document_waits(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -21,9 +22,10 @@ from PySide6.QtGui import (
     QResizeEvent,
     QTextBlock,
     QTextCursor,
+    QTextDocument,
     QTextOption,
 )
-from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QPlainTextDocumentLayout, QPlainTextEdit, QToolTip, QWidget
 
 from app import theme
 from app.catalogue import ui_text
@@ -59,6 +61,25 @@ _SLICE_OF_EDITS = 500  # are made before waiting events have their turn: 8 ms
 _LIST_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape, Qt.Key.Key_Tab, Qt.Key.Key_Backtab}
 _CURSOR_KEYS = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End}
 _COMMAND_MODIFIERS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.MetaModifier
+
+
+@dataclass(frozen=True, slots=True)
+class HeldText:
+    """A text that is not shown for a while.
+
+    Attributes:
+        document: has the text and its undo history.
+        history: that of its notation.
+        cursor: the cursor with the selection.
+        scrolled: the first visible line.
+        has_folds: whether lines may be hidden.
+    """
+
+    document: QTextDocument
+    history: NotationHistory
+    cursor: QTextCursor
+    scrolled: int
+    has_folds: bool
 
 
 class CodeEdit(QPlainTextEdit):
@@ -97,14 +118,15 @@ class CodeEdit(QPlainTextEdit):
         self._is_silent = False  # the code that changes the text reports it
         self._slices = SlicedChange(self)
         self._is_changing = False  # in slices, so that `_text` is the text before
-        self._history = NotationHistory(self.document())
+        self._owned = _empty_document()  # the document that is shown; the widget does not own it
+        self.setDocument(self._owned)
+        self._history = NotationHistory(self._owned)
         self.notation = ""
         self.fix_text: Callable[[Diagnostic], str] = lambda _finding: ""
         self.fill_menu: Callable[[QMenu, int], None] = lambda _menu, _offset: None
         self.popup_is_open: Callable[[], bool] = lambda: False
         self._lexer: LineLexer = plain_line
         self._highlighter = Highlighter(self, plain_line)
-        self._is_long = True  # as Qt lays it out
         self._pairs: dict[int, int] | None = None
         self._hovered = -1
         self.diagnostics: tuple[Diagnostic, ...] = ()
@@ -174,6 +196,47 @@ class CodeEdit(QPlainTextEdit):
                 self._highlighter.show_visible()
                 self.gutter.update()
         self._history.begin(choice)
+
+    def hold(self) -> HeldText | None:
+        """Return the text with what belongs to it, and show an empty one; None for a long one that is not complete."""
+        if self._slices.is_running and not self._is_changing:
+            self._slices.abandon()
+            self.setUndoRedoEnabled(True)
+            return None
+        self.complete()
+        cursor, scrolled = self.textCursor(), self.verticalScrollBar().value()
+        held = HeldText(self._owned, self._history, cursor, scrolled, self.folding.has_folds)
+        empty = _empty_document()
+        self._highlighter.follow(empty)
+        self.folding.follow(empty)
+        self._show_document(empty, NotationHistory(empty), has_folds=False)
+        return held
+
+    def resume(self, held: HeldText) -> None:
+        """Show a text that was held, where it was left."""
+        self._show_document(held.document, held.history, has_folds=held.has_folds)
+        self.setTextCursor(held.cursor)
+        self.verticalScrollBar().setValue(held.scrolled)
+
+    def _show_document(self, document: QTextDocument, history: NotationHistory, *, has_folds: bool) -> None:
+        self._slices.complete()
+        self.setExtraSelections([])
+        if document.defaultFont() != self.font():
+            document.setDefaultFont(self.font())
+        # First the width that it has beside it: in another one, all of a long text would be laid out once more.
+        self.setViewportMargins(self.gutter.width_for(document.blockCount()), 0, 0, 0)
+        self.setVerticalScrollBarPolicy(_bar_policy(document.characterCount()))
+        with self._without_signals():
+            self.setDocument(document)
+            self._owned, self._history = document, history
+            self._on_text_changed()
+        self.folding.restart(has_folds=has_folds)
+        self.typing_keys.forget()
+        self._follow_length(len(self._text))
+        self._resize_gutter()
+        self._highlighter.restart()
+        self._update_marks()
+        self.gutter.update()
 
     def _fill(self, slices: Sequence[str]) -> Iterator[None]:
         """Show the first slice, and append the others."""
@@ -554,14 +617,13 @@ class CodeEdit(QPlainTextEdit):
 
     def _follow_length(self, length: int) -> None:
         """Show blanks in a text that is not long."""
-        if self._is_long == (length > LONG_TEXT):
-            return
-        self._is_long = length > LONG_TEXT
+        is_long = length > LONG_TEXT
         option = self.document().defaultTextOption()
-        option.setFlags(QTextOption.Flag(0) if self._is_long else QTextOption.Flag.ShowTabsAndSpaces)
-        self.document().setDefaultTextOption(option)
-        policy = Qt.ScrollBarPolicy.ScrollBarAlwaysOn if self._is_long else Qt.ScrollBarPolicy.ScrollBarAsNeeded
-        self.setVerticalScrollBarPolicy(policy)  # one that appears late would lay a long line out once more
+        flags = QTextOption.Flag(0) if is_long else QTextOption.Flag.ShowTabsAndSpaces
+        if option.flags() != flags:
+            option.setFlags(flags)
+            self.document().setDefaultTextOption(option)
+        self.setVerticalScrollBarPolicy(_bar_policy(length))
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -752,6 +814,17 @@ class CodeEdit(QPlainTextEdit):
             self.gutter.scroll(0, dy)
         else:
             self.gutter.update(0, rect.y(), self.gutter.width(), rect.height())
+
+
+def _bar_policy(length: int) -> Qt.ScrollBarPolicy:
+    """Return when a text has a scroll bar: one that appears late would lay a long line out once more."""
+    return Qt.ScrollBarPolicy.ScrollBarAlwaysOn if length > LONG_TEXT else Qt.ScrollBarPolicy.ScrollBarAsNeeded
+
+
+def _empty_document() -> QTextDocument:
+    document = QTextDocument()
+    document.setDocumentLayout(QPlainTextDocumentLayout(document))
+    return document
 
 
 def bring_into_view(edit: QPlainTextEdit, position: int) -> None:

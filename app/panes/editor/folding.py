@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QTextBlock, QTextCursor
+from PySide6.QtGui import QFontMetricsF, QPainter, QTextBlock, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPlainTextDocumentLayout, QPlainTextEdit
 
 from app import theme
@@ -84,14 +84,23 @@ class Folding(QObject):
         self._rest: Iterator[QTextBlock] = iter(())  # lines still to be hidden, or to be shown
         self._shows = False
         self._timer = delayed(self, 0, self._go_on)
-        edit.document().contentsChange.connect(self._timer.stop)
+        self.follow(edit.document())
         edit.cursorPositionChanged.connect(self._show_cursor)
         edit.blockCountChanged.connect(self._show_first)
+
+    def follow(self, document: QTextDocument) -> None:
+        """Stop hiding lines when a document changes, whenever the editor shows it."""
+        document.contentsChange.connect(self._timer.stop)
 
     @property
     def has_folds(self) -> bool:
         """Return whether lines may be hidden."""
         return self._has_folds
+
+    def restart(self, *, has_folds: bool) -> None:
+        """Follow another document that the editor shows now; `has_folds` if lines of it may be hidden."""
+        self._timer.stop()
+        self._has_folds = has_folds
 
     def toggle(self, block: QTextBlock) -> None:
         """Unfold a line, or fold it; a line without lines of its own folds the one that it is in."""

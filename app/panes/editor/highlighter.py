@@ -60,10 +60,19 @@ class Highlighter(QObject):
         self._states = [0]  # in which the first lines begin, as far as they are known
         self._look = 0  # of lexer and colours
         self._parts: dict[int, range] = {}  # what is highlighted of long lines, by their `userState`
-        edit.document().contentsChange.connect(self._on_change)
+        self.follow(edit.document())
         edit.textChanged.connect(self.show_visible)
         edit.verticalScrollBar().valueChanged.connect(self.show_visible)
         edit.viewport().installEventFilter(self)
+
+    def follow(self, document: QTextDocument) -> None:
+        """Notice the changes of a document, whenever the editor shows it."""
+        document.contentsChange.connect(self._on_change)
+
+    def restart(self) -> None:
+        """Highlight another document that the editor shows now."""
+        self._states = [0]
+        self.show_visible()
 
     def set_lexer(self, lexer: LineLexer, resume: Resume | None = None) -> None:
         """Highlight another notation.

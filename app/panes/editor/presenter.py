@@ -13,6 +13,7 @@ from app.commands import command
 from app.document import GrammarPart
 from app.models.heat import HeatRow, heat_rows, measures_lost
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
+from app.panes.editor.code_edit import HeldText
 from app.panes.editor.generated import GeneratedPage
 from app.panes.editor.pane import EditorPane
 from app.widgets.lazy import Lazy
@@ -24,6 +25,9 @@ from engine.source import Diagnostic, Span
 if TYPE_CHECKING:
     from app.panes.editor.explanation import ExplanationPage
     from app.panes.editor.reference import ReferencePage
+
+
+_HELD = "editor"
 
 
 class EditorPresenter(PanePresenter):
@@ -51,6 +55,7 @@ class EditorPresenter(PanePresenter):
         session, view = self.session, self.view
         document, compiling, links = session.document, session.compiling, session.links
         document.changed.connect(self._on_changed)
+        document.leaving.connect(self._hold_text)
         document.replaced.connect(self._show_document)
         document.breakpoints_changed.connect(self._mark_breakpoints)
         compiling.diagnosed.connect(self._show_diagnostics)
@@ -109,9 +114,19 @@ class EditorPresenter(PanePresenter):
     def _grammar(self) -> GrammarPart:
         return self.session.document.content.grammar
 
+    def _hold_text(self) -> None:
+        """Keep the text with its undo history and its cursor for when the document is shown again."""
+        held = self.view.edit.hold()
+        if held is not None:
+            self.session.document.kept[_HELD] = held
+
     def _show_document(self) -> None:
         self.view.set_notation(self._grammar.notation)
-        self.view.set_text(self._grammar.text, msgspec.structs.replace(self._grammar, text=""))
+        held = self.session.document.kept.pop(_HELD, None)
+        if isinstance(held, HeldText):
+            self.view.edit.resume(held)
+        else:
+            self.view.set_text(self._grammar.text, msgspec.structs.replace(self._grammar, text=""))
         self._mark_breakpoints()
 
     def _on_changed(self) -> None:

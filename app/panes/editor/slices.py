@@ -56,6 +56,11 @@ class SlicedChange(QObject):
         while self._steps is not None:
             self._make_slice()
 
+    def abandon(self) -> None:
+        """Make no further slice, since the text is no longer wanted."""
+        self._timer.stop()
+        self._steps = None
+
     def _make_slice(self) -> None:
         self._timer.stop()
         steps = self._steps

@@ -14,7 +14,7 @@ from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.panes.generation.pane import GenerationPane
 from app.panes.generation.processor_commands import ProcessorCommands
 from app.panes.generation.run_commands import RunCommands
-from app.session import CompiledGrammarView, Notification, view_of
+from app.session import CompiledGrammarView, Notification
 from app.workers.requests.decode import DecodeView, WhyAnswer
 from app.workers.requests.engine_masks import EngineChoice, EngineMask
 from app.workers.requests.engines import EngineList
@@ -44,7 +44,7 @@ class GenerationPresenter(PanePresenter):
     def _connect_session(self) -> None:
         session, decoding, view = self.session, self.session.decoding, self.view
         queries = decoding.queries
-        session.document.replaced.connect(lambda: self._show(view_of(session.document.content)))
+        session.document.leaving.connect(view.prompt.commit)
         decoding.view_changed.connect(self._show)
         queries.explained.connect(self._explain)
         queries.assessed.connect(lambda found: view.show_assessment(found.verdict))

@@ -132,6 +132,22 @@ def test_a_document_with_a_trace_is_restored(ready, qtbot):
     assert ready.document.content.trace.path == ready.decoding.view.trace.path
 
 
+def test_a_document_that_is_shown_again_has_its_trace_at_once_and_its_position_once_compiled(ready, qtbot):
+    ready.decoding.take(A)
+    ready.decoding.take(A)
+    qtbot.waitUntil(lambda: output(ready) == b"aa")
+    document, first, trace = ready.document, ready.document.shown, ready.document.content.trace
+    document.show(document.add(DocumentFile(grammar=GrammarPart(text="x"), model=ModelPart("letters"))))
+    assert ready.decoding.view.trace.nodes == ()
+    qtbot.waitUntil(lambda: output(ready) == b"" and can_step(ready))
+    document.show(first)
+    assert ready.decoding.view.trace == trace
+    ready.decoding.back()  # nothing to go back in yet; nothing is lost either
+    assert ready.step_refusal == ui_text("session.refusal.compiling")
+    qtbot.waitUntil(lambda: output(ready) == b"aa" and can_step(ready))
+    assert (document.content.trace, document.content.archived) == (trace, ())
+
+
 def test_restored_steps_keep_who_chose_them(ready, qtbot):
     ready.decoding.take(A)
     ready.decoding.step()

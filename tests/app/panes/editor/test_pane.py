@@ -423,3 +423,40 @@ def test_the_pane_names_and_colours_another_notation(qtbot: QtBot):
     assert "root ::=" in pane.edit.placeholderText()
     formats = pane.edit.document().begin().layout().formats()
     assert len(formats) > 1
+
+
+def test_a_held_text_comes_back_with_its_undo_history_its_cursor_and_its_folds(pane, qtbot):
+    edited = []
+    pane.set_notation("json_schema")
+    pane.set_text('{\n  "a": {\n    "b": 1\n  }\n}\n' + "\n" * 200, "first")
+    pane.edit.setFocus()
+    qtbot.keyClicks(pane.edit, "x")
+    pane.edit.folding.fold(pane.edit.document().findBlockByNumber(1))
+    pane.edit.select(Span(1, 3))
+    pane.edit.verticalScrollBar().setValue(20)
+    pane.text_edited.connect(edited.append)
+    text, first = pane.edit.text(), pane.edit.hold()
+    pane.set_text("[second]", "second")
+    qtbot.keyClicks(pane.edit, "y")
+    second = pane.edit.hold()
+    assert (edited, first.scrolled) == (["y[second]"], 20)
+    pane.edit.resume(first)
+    assert (pane.edit.text(), pane.edit.selection, pane.edit.notation_choice) == (text, Span(1, 3), "first")
+    assert (pane.edit.verticalScrollBar().value(), pane.edit.folding.has_folds) == (20, True)
+    assert not pane.edit.document().findBlockByNumber(2).isVisible()
+    pane.edit.undo()
+    assert (pane.edit.text(), edited[1:]) == (text[1:], [text[1:]])
+    pane.edit.hold()
+    pane.edit.resume(second)
+    pane.edit.undo()
+    pane.edit.undo()
+    assert (pane.edit.text(), edited[2:]) == ("[second]", ["[second]"])
+
+
+def test_a_long_text_that_is_left_before_it_is_complete_is_not_held(pane):
+    pane.set_notation("json_schema")
+    pane.set_text("1,\n" * 20_000)
+    assert pane.edit.hold() is None
+    pane.set_text("2")
+    assert pane.edit.text() == "2"
+    assert pane.edit.document().isUndoRedoEnabled()
