@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
-from typing import Protocol
+from typing import Final, Protocol
+
+_MOST_KEPT: Final = 100_000  # code points, with a token for every third: 3 MB
 
 
 class TokenKind(StrEnum):
@@ -97,10 +99,34 @@ def partners(text: str, lexer: LineLexer) -> dict[int, int]:
     """Return the offset of each bracket's partner, by the offset of the bracket, both in code points."""
     pairs: dict[int, int] = {}
     opened: list[int] = []
-    for token in lex(text, lexer):
-        if token.nesting > 0:
-            opened.append(token.start)
-        elif token.nesting < 0 and opened:
-            opening = opened.pop()
-            pairs[opening], pairs[token.start] = token.start, opening
+    state = begin = 0
+    for line in text.split("\n"):
+        found = lexer(line, state)
+        for token in found.tokens:
+            if token.nesting > 0:
+                opened.append(begin + token.start)
+            elif token.nesting < 0 and opened:
+                opening, closing = opened.pop(), begin + token.start
+                pairs[opening], pairs[closing] = closing, opening
+        state, begin = found.state, begin + len(line) + 1
     return pairs
+
+
+class CachedLexer:
+    """A lexer that keeps the lines that it read: at a key, an editor asks for all lines again, and one has changed."""
+
+    def __init__(self, lexer: LineLexer) -> None:
+        self._lexer = lexer
+        self._lines: dict[tuple[str, int], LineTokens] = {}
+        self._kept = 0  # code points
+
+    def __call__(self, line: str, state: int, /) -> LineTokens:
+        """Return the tokens of a line that begins in a state."""
+        found = self._lines.get((line, state))
+        if found is None:
+            if self._kept > _MOST_KEPT:
+                self._lines.clear()
+                self._kept = 0
+            found = self._lines[line, state] = self._lexer(line, state)
+            self._kept += len(line) + 1
+        return found

@@ -125,7 +125,6 @@ class CodeEdit(QPlainTextEdit):
         self.fix_text: Callable[[Diagnostic], str] = lambda _finding: ""
         self.fill_menu: Callable[[QMenu, int], None] = lambda _menu, _offset: None
         self.popup_is_open: Callable[[], bool] = lambda: False
-        self._lexer: LineLexer = plain_line
         self._highlighter = Highlighter(self, plain_line)
         self._pairs: dict[int, int] | None = None
         self._hovered = -1
@@ -445,7 +444,7 @@ class CodeEdit(QPlainTextEdit):
 
     def set_lexer(self, lexer: LineLexer, resume: Resume) -> None:
         """Highlight another notation; see `Highlighter.set_lexer`."""
-        self._lexer, self._pairs = lexer, None
+        self._pairs = None
         self._highlighter.set_lexer(lexer, resume)
         self._update_marks()
 
@@ -580,7 +579,7 @@ class CodeEdit(QPlainTextEdit):
             return ()
         if self._pairs is None:
             is_short = len(self._text) <= _MAX_MATCHED_LENGTH
-            self._pairs = partners(self._text, self._lexer) if is_short else {}
+            self._pairs = partners(self._text, self._highlighter.lexer) if is_short else {}
         at = self._offsets.to_code_points(self.textCursor().position())
         for position in (at, at - 1):
             if position in self._pairs:

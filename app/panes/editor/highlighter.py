@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QPlainTextEdit
 from app import theme
 from app.panes.editor.offsets import Offsets
 from app.theme import Role
-from engine.notations.lexing import LineLexer, LineTokens, TokenKind
+from engine.notations.lexing import CachedLexer, LineLexer, LineTokens, TokenKind
 
 LONG_TEXT = 30_000  # code points; a longer text is not read from its beginning to highlight a line
 LONGEST_LINE = 5_000  # code points; of a longer line, the visible part is highlighted at most
@@ -48,13 +48,16 @@ class Highlighter(QObject):
 
     A line that is edited gets its colours before Qt lays it out, so that this is done once: 20 ms for 300 KB in a line.
 
+    Attributes:
+        lexer: the lexer of the notation, which keeps the lines that it read.
+
     Rejected: Qt's own highlighter calls a method for each line of a change, shown or not: half a second for a megabyte.
     """
 
     def __init__(self, edit: QPlainTextEdit, lexer: LineLexer) -> None:
         super().__init__(edit)
         self._edit = edit
-        self._lexer = lexer
+        self.lexer = CachedLexer(lexer)
         self._resume: Resume = _from_beginning
         self._formats = _formats()
         self._states = [0]  # in which the first lines begin, as far as they are known
@@ -81,7 +84,7 @@ class Highlighter(QObject):
             lexer: its lexer.
             resume: returns where to lex a part of a long line from; None if such lines are not highlighted.
         """
-        self._lexer, self._resume, self._states = lexer, resume or _from_beginning, [0]
+        self.lexer, self._resume, self._states = CachedLexer(lexer), resume or _from_beginning, [0]
         self._look += 1
         self.show_visible()
 
@@ -131,7 +134,7 @@ class Highlighter(QObject):
         return self._states[max(number, 0)]
 
     def _lexed(self, text: str, before: int) -> LineTokens:
-        return self._lexer(text, before) if len(text) <= LONGEST_LINE else LineTokens((), before)
+        return self.lexer(text, before) if len(text) <= LONGEST_LINE else LineTokens((), before)
 
     def _highlight(self, document: QTextDocument, block: QTextBlock, before: int) -> int:
         """Highlight one line, and return the state after it."""
@@ -140,7 +143,7 @@ class Highlighter(QObject):
         if len(text) > LONGEST_LINE:
             self._highlight_part(document, block, text, made_from)
             return before
-        result = self._lexer(text, before)
+        result = self.lexer(text, before)
         if block.userState() != made_from:
             self._colour(document, block, made_from, list(self._ranges(text, result)))
         return result.state
@@ -165,7 +168,7 @@ class Highlighter(QObject):
         if start is None or stop - start > 2 * around + len(visible) + LONGEST_LINE:
             result, start = LineTokens((), 0), 0
         else:
-            result = self._lexer(text[start:stop], 0)
+            result = self.lexer(text[start:stop], 0)
         self._colour(document, block, made_from, list(self._ranges(text, result, start)))
 
     def _colour(

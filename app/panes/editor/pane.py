@@ -426,8 +426,17 @@ class EditorPane(QWidget):
         """Return the cursor's position in code points."""
         return self.edit.caret
 
-    def set_text(self, text: str, choice: object = None) -> None:
-        """Show another text with its notation; this is not an edit: nothing is emitted, and it cannot be undone."""
+    def set_text(self, text: str, choice: object = None, notation: str = "") -> None:
+        """Show another text; this is not an edit: nothing is emitted, and it cannot be undone.
+
+        Args:
+            text: the text.
+            choice: its notation and options, which `switched` emits, also after undo and redo.
+            notation: what it is highlighted as; empty for the notation of the text before.
+        """
+        if notation and notation != self.edit.notation:
+            self.edit.set_text("")  # the text before is not read as this notation
+            self.set_notation(notation)
         self.edit.set_text(text, choice)
 
     def switch(self, choice: object, text: str | None = None) -> None:
@@ -441,6 +450,8 @@ class EditorPane(QWidget):
 
     def set_notation(self, notation: str) -> None:
         """Highlight the text as this notation."""
+        if notation == self.edit.notation:
+            return
         found = NOTATIONS[notation]
         self.notation_label.setText(found.title)
         self.edit.setPlaceholderText(found.placeholder)

@@ -121,12 +121,12 @@ class EditorPresenter(PanePresenter):
             self.session.document.kept[_HELD] = held
 
     def _show_document(self) -> None:
-        self.view.set_notation(self._grammar.notation)
-        held = self.session.document.kept.pop(_HELD, None)
+        grammar, held = self._grammar, self.session.document.kept.pop(_HELD, None)
         if isinstance(held, HeldText):
+            self.view.set_notation(grammar.notation)
             self.view.edit.resume(held)
         else:
-            self.view.set_text(self._grammar.text, msgspec.structs.replace(self._grammar, text=""))
+            self.view.set_text(grammar.text, msgspec.structs.replace(grammar, text=""), grammar.notation)
         self._mark_breakpoints()
 
     def _on_changed(self) -> None:

@@ -12,7 +12,7 @@ from engine.notations.gbnf.lexer import tokens as gbnf_tokens
 from engine.notations.gbnf.parser import parse as parse_gbnf
 from engine.notations.json_schema.lexer import json_tokens
 from engine.notations.json_schema.lexer import lex_line as lex_json
-from engine.notations.lexing import TokenKind, lex, partners, runs
+from engine.notations.lexing import CachedLexer, TokenKind, lex, partners, runs
 from engine.source import GrammarError, Limits, SourceText
 
 
@@ -86,6 +86,24 @@ def test_keys_values_numbers_and_words_of_json_differ():
 def test_brackets_in_strings_have_no_partner():
     assert partners('{"a]": ["}"]}', lex_json) == {0: 12, 12: 0, 7: 11, 11: 7}
     assert partners('("(" [(])', lex_gbnf) == {0: 8, 8: 0, 5: 7, 7: 5}
+
+
+def test_a_cached_lexer_reads_a_line_once_in_each_state_and_forgets_when_it_has_read_much():
+    read = []
+
+    def lex_line(line, state):
+        read.append((line, state))
+        return lex_gbnf(line, state)
+
+    cached = CachedLexer(lex_line)
+    lines = [("a ::= b", 0), ("a ::= b", 1), ('"', 0)]
+    assert [cached(*one) for one in lines * 2] == [lex_gbnf(*one) for one in lines * 2]
+    assert read == lines
+    for number in range(60):
+        cached(f"{number} " * 1_000, 0)
+    read.clear()
+    assert cached(*lines[0]) == lex_gbnf(*lines[0])
+    assert read == lines[:1]
 
 
 @pytest.mark.parametrize("lex_line", [lex_gbnf, lex_json])

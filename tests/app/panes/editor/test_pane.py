@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, Qt
-from PySide6.QtGui import QImage, QTextCharFormat
+from PySide6.QtGui import QImage, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -14,7 +14,9 @@ from app.panes.editor.pane import EditorPane
 from app.panes.editor.read_only_code import ReadOnlyCode
 from app.theme import PALETTES
 from engine.diagnosis.targets.findings import TargetDiagnostic, TargetFinding, as_diagnostics
+from engine.notations import NOTATIONS
 from engine.notations.editing import Edit
+from engine.notations.lexing import LineTokens
 from engine.source import Diagnostic, Severity, Span
 from engine.targets import Effect, EvidenceSource
 
@@ -74,6 +76,34 @@ def test_a_long_line_is_laid_out_once_for_one_width(pane: EditorPane, qtbot: QtB
     assert set(resizes.lengths) == {1}  # before it was there
     pane.set_text("a")
     assert not pane.edit.verticalScrollBar().isVisible()
+
+
+def test_only_the_line_of_a_key_is_read_again_and_no_text_as_another_notation(
+    pane: EditorPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: dict[str, list[str]] = {"regex": [], "gbnf": []}
+
+    def watch(notation: str) -> None:
+        lex_line = type(NOTATIONS[notation]).lex_line
+
+        def lex_and_note(self: object, line: str, state: int) -> LineTokens:
+            read[notation].append(line)
+            return lex_line(self, line, state)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(type(NOTATIONS[notation]), "lex_line", lex_and_note)
+
+    watch("regex")
+    watch("gbnf")
+    pane.set_text("[a-z]+")
+    pane.set_text('root ::= (x)\nx ::= "x"', notation="gbnf")
+    assert "[a-z]+" not in read["gbnf"]
+    assert not any("::=" in line for line in read["regex"])
+    pane.edit.setFocus()
+    pane.edit.moveCursor(QTextCursor.MoveOperation.EndOfBlock)
+    assert pane.edit.bracket_pair()
+    read["gbnf"].clear()
+    qtbot.keyClicks(pane.edit, "?")
+    assert read["gbnf"] == ["root ::= (x)?"]
 
 
 def test_a_finding_about_the_whole_text_underlines_its_first_line(pane: EditorPane) -> None:
