@@ -33,6 +33,7 @@ COMMANDS: Final = (
     "bundle",
     "forced",
     "sample",
+    "price",
     "audit",
     "reduce",
     "test",

@@ -323,55 +323,87 @@ class Step:
         return self.origin not in (StepOrigin.REPLAYED, StepOrigin.FAST_FORWARDED)
 
 
+def price_of(z: float) -> float:
+    """Return the price of a step with an allowed mass, -ln Z in nats; infinite for 0."""
+    return max(0.0, -math.log(z)) if z > 0 else math.inf
+
+
 class StepMass(NamedTuple):
-    """The probability that a grammar takes away before a token: 1 - Z.
+    """The allowed mass Z before a token, and what the grammar forbids there.
 
     Attributes:
         start: the byte of the output at which the token begins.
-        least, most: bounds of that probability; 0 and 1 if nothing is known of it.
-        token: the most probable token that the grammar forbids there; empty if unknown.
+        z_least, z_most: bounds of Z; 0 and 1 if nothing is known of it.
+        token: the most probable token that the grammar forbids there, or its name; empty if unknown.
         p: its probability.
+        is_special: whether that token is no text.
     """
 
     start: int
-    least: float
-    most: float
+    z_least: float
+    z_most: float
     token: bytes = b""
     p: float = 0.0
+    is_special: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether anything is known of Z."""
+        return self.z_least > 0 or self.z_most < 1
+
+    @property
+    def least(self) -> float:
+        """Return the least probability that the grammar took away."""
+        return max(0.0, 1.0 - self.z_most)
+
+    @property
+    def most(self) -> float:
+        """Return the largest probability that the grammar may have taken away."""
+        return max(0.0, 1.0 - self.z_least)
+
+    @property
+    def nats(self) -> Bounds:
+        """Return bounds of the price of the step, -ln Z."""
+        return Bounds(price_of(self.z_most), price_of(self.z_least))
 
     @classmethod
     def of(cls, step: Step, start: int) -> StepMass:
         """Return what a step lost; the token begins at a byte of the output."""
         allowed = step.z_range or Bounds(0.0, 1.0)
         forbidden = next((one for one in step.top if not one.allowed), None) if step.was_queried else None
-        name, p = (b"", 0.0) if forbidden is None else (forbidden.token or forbidden.name.encode(), forbidden.p)
-        return cls(start, max(0.0, 1.0 - allowed.high), max(0.0, 1.0 - allowed.low), name, p)
+        if forbidden is None:
+            return cls(start, *allowed)
+        is_special = bool(forbidden.name) or not forbidden.token
+        token = forbidden.name.encode() if is_special else forbidden.token or b""
+        return cls(start, *allowed, token, forbidden.p, is_special)
 
 
 class PackedMasses(NamedTuple):
-    """The lost masses of the steps of an output, packed: there may be a hundred thousand."""
+    """The allowed masses of the steps of an output, packed: there may be a hundred thousand."""
 
     starts: bytes = b""
     numbers: bytes = b""
     tokens: tuple[bytes, ...] = ()
+    specials: bytes = b""
 
     @classmethod
     def of(cls, steps: Iterable[StepMass]) -> PackedMasses:
         """Pack steps."""
         listed = list(steps)
-        numbers = array("d", (number for one in listed for number in (one.least, one.most, one.p)))
+        numbers = array("d", (number for one in listed for number in (one.z_least, one.z_most, one.p)))
         return cls(
             array("i", (one.start for one in listed)).tobytes(),
             numbers.tobytes(),
             tuple(one.token for one in listed),
+            bytes(one.is_special for one in listed),
         )
 
     def unpack(self) -> Iterator[StepMass]:
         """Yield the steps."""
         starts, numbers = array("i", self.starts), array("d", self.numbers)
         for at, (start, token) in enumerate(zip(starts, self.tokens, strict=True)):
-            least, most, p = numbers[3 * at : 3 * at + 3]
-            yield StepMass(start, least, most, token, p)
+            z_least, z_most, p = numbers[3 * at : 3 * at + 3]
+            yield StepMass(start, z_least, z_most, token, p, bool(self.specials[at]))
 
 
 NO_MASSES: Final = PackedMasses()

@@ -39,7 +39,7 @@ from app.widgets.accessibility import announce
 from app.widgets.deferred_import import PLOTS, DeferredImport
 from app.widgets.throttle import Throttle
 from app.widgets.token_paint import mix, tabular
-from engine.decoding.values import Bounds, Step, StepOrigin, Trace
+from engine.decoding.values import Bounds, Step, StepOrigin, Trace, price_of
 
 Role = theme.Role
 _BARS_UP_TO = 400  # steps; more are narrower than a pixel, and drawn as a curve
@@ -142,13 +142,9 @@ def _nats(value: float) -> str:
     return ui_text("common.measure.nats", value=value) if math.isfinite(value) else "∞"
 
 
-def _divergence(z: float) -> float:
-    return max(0.0, -math.log(z)) if z > 0 else math.inf
-
-
 def _divergence_bounds(step: Step) -> Bounds | None:
     bounds = step.z_bounds
-    return None if bounds is None else Bounds(_divergence(bounds.high), _divergence(bounds.low))
+    return None if bounds is None else Bounds(price_of(bounds.high), price_of(bounds.low))
 
 
 ROWS = (
@@ -178,7 +174,7 @@ ROWS = (
     ),
     TimelineRow(
         "kl",
-        _of_the_model(lambda step: None if step.z is None else _divergence(step.z)),
+        _of_the_model(lambda step: None if step.z is None else price_of(step.z)),
         _nats,
         Role.WARNING,
         0.5,

@@ -77,4 +77,4 @@ def _mass(score: TokenScore, start: int, *, is_masked: bool) -> StepMass:
     wanted_p = score.wanted_p or 0.0
     is_forbidden = wanted_p > score.z_most  # more than all allowed tokens together can have
     wanted = (score.wanted, wanted_p) if is_forbidden else (b"", 0.0)
-    return StepMass(start, max(0.0, 1.0 - score.z_most), max(0.0, 1.0 - score.z), *wanted)
+    return StepMass(start, score.z, score.z_most, *wanted)

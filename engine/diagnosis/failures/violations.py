@@ -242,11 +242,12 @@ def spans_at(text: str, pointers: Iterable[str]) -> dict[str, Span]:
         root = read_json(text)
     except JsonTextError:
         return {}
-    parts = ((pointer, _part_at(root, pointer)) for pointer in pointers)
+    parts = ((pointer, part_at(root, pointer)) for pointer in pointers)
     return {pointer: part.span for pointer, part in parts if part is not None}
 
 
-def _part_at(here: Json, pointer: str) -> Json | None:
+def part_at(here: Json, pointer: str) -> Json | None:
+    """Return the part of a JSON value at a JSON Pointer; None if there is none."""
     for step in pointer.split("/")[1:]:
         name = unescape_step(step)
         below = here.members.get(name) if here.members else None

@@ -27,11 +27,12 @@ class CoverageMeasure(StrEnum):
 
     VISITS = "visits"
     LOST = "lost"
+    PRICE = "price"
 
 
 @dataclass(frozen=True, slots=True)
 class LostMass:
-    """The probability that a grammar took away at some steps.
+    """The probability that a grammar took away at some steps, and its price.
 
     Attributes:
         steps: the number of steps.
@@ -39,6 +40,7 @@ class LostMass:
         least, most: the sums of the bounds.
         token: the most probable token that was forbidden at one of them; empty if unknown.
         p: its probability.
+        least_nats, most_nats: the sums of the bounds of -ln Z.
     """
 
     steps: int = 0
@@ -47,13 +49,16 @@ class LostMass:
     most: float = 0.0
     token: bytes = b""
     p: float = 0.0
+    least_nats: float = 0.0
+    most_nats: float = 0.0
 
     @classmethod
     def of(cls, step: StepMass, count: int = 1) -> LostMass:
         """Return what a step lost that was taken several times."""
-        if step.least <= 0 and step.most >= 1:
+        if not step.is_known:
             return cls(count)
-        return cls(count, count, count * step.least, count * step.most, step.token, step.p)
+        nats = (count * nats for nats in step.nats)
+        return cls(count, count, count * step.least, count * step.most, step.token, step.p, *nats)
 
     def __add__(self, other: LostMass) -> LostMass:
         worst = max(self, other, key=lambda one: one.p)
@@ -64,6 +69,8 @@ class LostMass:
             self.most + other.most,
             worst.token,
             worst.p,
+            self.least_nats + other.least_nats,
+            self.most_nats + other.most_nats,
         )
 
     @property

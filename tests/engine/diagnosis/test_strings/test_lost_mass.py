@@ -1,5 +1,7 @@
 """The lost mass of steps over rules, edges, parts and the complete automaton of small grammars."""
 
+from math import log
+
 import pytest
 
 from engine.compile import compile_grammar
@@ -9,7 +11,7 @@ from engine.diagnosis.test_strings.values import TEXT_END, CountedText, EdgeKey,
 from engine.export import offsets_without_white_space, without_white_space
 
 GRAMMAR = 'root ::= "a" b\nb ::= "x" | "y"\n'
-STEPS = (StepMass(0, 0.5, 0.5, b"no", 0.4), StepMass(1, 0.25, 0.5), StepMass(2, 0.0, 1.0))
+STEPS = (StepMass(0, 0.5, 0.5, b"no", 0.4), StepMass(1, 0.5, 0.75), StepMass(2, 0.0, 1.0, b"<end>", 0.2, True))
 
 
 def weighed(text: bytes, steps: tuple[StepMass, ...], *, count: int = 1, is_whole: bool = True):
@@ -35,14 +37,17 @@ def test_each_step_is_at_the_edge_that_reads_its_first_byte():
     ends = [key for key in found.lost if key.target == TEXT_END]
     assert [key.rule for key in ends] == [0]
     assert found.lost[ends[0]].mean is None
-    assert found.total == LostMass(6, 4, 1.5, 2.0, b"no", 0.4)
+    nats = 2 * log(2)
+    assert found.total == LostMass(
+        6, 4, 1.5, 2.0, b"no", 0.4, pytest.approx(nats + 2 * log(4 / 3)), pytest.approx(2 * nats)
+    )
     parts = {GRAMMAR[part.span.start : part.span.end]: part for part in found.parts}
     assert '"y"' not in parts
     assert found.unknown == 0
 
 
 def test_what_could_come_next_is_meant_where_a_text_was_cut_off():
-    found = weighed(b"a", (StepMass(1, 0.25, 0.25),), is_whole=False)
+    found = weighed(b"a", (StepMass(1, 0.75, 0.75),), is_whole=False)
     assert {key for key, lost in found.lost.items() if lost.steps} == {EdgeKey(1, 0, TEXT_END)}
 
 

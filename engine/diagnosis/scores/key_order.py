@@ -1,0 +1,280 @@
+"""The price of an order of keys, tried both ways: outputs of a schema, and of that with two keys exchanged.
+
+Both orders are sampled by local masking, one output for each seed, and by taking the most probable allowed token at
+each step; all outputs of an order share one tree of model calls. The prices (-Σ ln Z) of a seed are a pair, and the
+difference is the mean over the pairs, with Student's interval of 95%. An output that does not end within the limit has
+no price, and its pair is left out. Without pairs, nothing is claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import fsum, sqrt
+from typing import Final
+
+import numpy as np
+
+from engine.compile import CompiledGrammar, compile_grammar
+from engine.decoding.strategies.decoders import DECODERS
+from engine.decoding.strategies.prefix_tree import Inquiry, PrefixTree, TokenPrefix
+from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat
+from engine.diagnosis.failures.violations import part_at
+from engine.models.source import LogitSource
+from engine.notations.editing import Edit, apply_edits
+from engine.notations.json_schema.json_tree import Json, read_json
+from engine.source import CancelToken, EngineError, Span
+from engine.source.json_pointer import escape_step
+
+_Z: Final = 1.959963984540054  # the quantile 0.975 of the normal distribution
+_STUDENT: Final = (12.70620, 4.302653, 3.182446, 2.776445, 2.570582)  # of Student's with 1 to 5 degrees of freedom
+
+
+class KeyOrderError(EngineError):
+    """The order of two keys cannot be tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with its interval of 95%.
+
+    Attributes:
+        mean: the mean.
+        low, high: the interval; None with fewer than two values.
+        count: the number of values.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    count: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Estimate | None:
+        """Return the mean of values with Student's interval; None without values."""
+        count = len(values)
+        if not count:
+            return None
+        mean = fsum(values) / count
+        if count == 1:
+            return cls(mean, None, None, 1)
+        error = sqrt(fsum((value - mean) ** 2 for value in values) / (count - 1) / count)
+        half = student_quantile(count - 1) * error
+        return cls(mean, mean - half, mean + half, count)
+
+
+def student_quantile(degrees: int) -> float:
+    """Return the quantile 0.975 of Student's distribution (Abramowitz and Stegun 26.7.5; from a table if below 6)."""
+    if degrees <= len(_STUDENT):
+        return _STUDENT[degrees - 1]
+    z, n = _Z, float(degrees)
+    return (
+        z
+        + (z**3 + z) / (4 * n)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * n**3)
+        + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * n**4)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    """Two keys of an object of a schema.
+
+    Attributes:
+        pointer: the JSON Pointer of the schema that declares them in `properties`; empty for the root.
+        first, second: the keys, in the order that is asked about.
+    """
+
+    pointer: str
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, slots=True)
+class OrderTrial:
+    """The outputs of one order.
+
+    Attributes:
+        price: the mean price of an output, in nats; None if none ended.
+        ended: the number of outputs that ended.
+        greedy: the price of the most probable tokens; None if they did not end.
+        greedy_text: their text.
+    """
+
+    price: Estimate | None
+    ended: int
+    greedy: float | None
+    greedy_text: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OrderComparison:
+    """Both orders of two keys.
+
+    Attributes:
+        keys: the keys.
+        is_present: whether the schema has the first key before the second.
+        asked: the order that was asked about.
+        other: the other one.
+        difference: how many more nats the order costs that was asked about, over pairs of outputs; None without pairs.
+        samples: the number of outputs of each order.
+        calls: the number of model calls.
+        edit: the edit of the schema that makes the order that it does not have.
+    """
+
+    keys: KeyPair
+    is_present: bool
+    asked: OrderTrial
+    other: OrderTrial
+    difference: Estimate | None
+    samples: int
+    calls: int
+    edit: Edit
+
+    @property
+    def greedy_difference(self) -> float | None:
+        """Return how many more nats the asked order costs by the most probable tokens; None if it is not known."""
+        if self.asked.greedy is None or self.other.greedy is None:
+            return None
+        return self.asked.greedy - self.other.greedy
+
+
+def objects_with_keys(text: str) -> dict[str, tuple[str, ...]]:
+    """Return the JSON Pointers of the schemas that declare two properties at least, with these.
+
+    Args:
+        text: the text of a schema.
+
+    Raises:
+        JsonTextError: it is not JSON.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    todo: list[tuple[Json, str]] = [(read_json(text), "")]
+    while todo:
+        here, pointer = todo.pop()
+        properties = here.members.get("properties")
+        if properties is not None and len(properties.members) > 1:
+            found[pointer] = tuple(properties.members)
+        todo += ((member, f"{pointer}/{escape_step(name)}") for name, member in here.members.items())
+        todo += ((item, f"{pointer}/{index}") for index, item in enumerate(here.items))
+    return dict(sorted(found.items()))
+
+
+def exchange(text: str, keys: KeyPair) -> tuple[Edit, bool]:
+    """Return the edit that moves the later of two keys directly before the earlier one.
+
+    Args:
+        text: the text of the schema.
+        keys: the keys.
+
+    Returns:
+        The edit, and whether the schema has the first key before the second.
+
+    Raises:
+        KeyOrderError: the schema has no such keys.
+    """
+    here = part_at(read_json(text), keys.pointer)
+    properties = None if here is None else here.members.get("properties")
+    declared = () if properties is None else tuple(properties.members)
+    for key in (keys.first, keys.second):
+        if properties is None or key not in declared:
+            raise KeyOrderError("errors.diagnosis.key_order.no_key", key=key, pointer=f"#{keys.pointer}")
+    if keys.first == keys.second:
+        raise KeyOrderError("errors.diagnosis.key_order.same", key=keys.first)
+    assert properties is not None
+    spans = [Span(properties.key_spans[name].start, properties.members[name].span.end) for name in declared]
+    low, high = sorted((declared.index(keys.first), declared.index(keys.second)))
+    order = [high, *range(low, high)]
+    moved = ""
+    for slot, source in zip(range(low, high + 1), order, strict=True):
+        moved += text[spans[source].start : spans[source].end]
+        if slot < high:
+            moved += text[spans[slot].end : spans[slot + 1].start]
+    edit = Edit(Span(spans[low].start, spans[high].end), moved)
+    return edit, declared.index(keys.first) < declared.index(keys.second)
+
+
+def compare_orders(
+    grammar: CompiledGrammar,
+    keys: KeyPair,
+    model: LogitSource,
+    *,
+    prompt: str | Chat = "",
+    samples: int = 20,
+    seed: int = 0,
+    max_tokens: int = DEFAULT_MAX_TOKENS,
+    cancel: CancelToken | None = None,
+) -> OrderComparison:
+    """Try both orders of two keys with a model.
+
+    Args:
+        grammar: the compiled schema.
+        keys: the keys, in the order that is asked about.
+        model: the model.
+        prompt: what it reads first.
+        samples: the number of outputs of each order, besides that of the most probable tokens.
+        seed: the first seed.
+        max_tokens: the limit of an output.
+        cancel: cancels the work, and receives its progress.
+
+    Raises:
+        KeyOrderError: the grammar is no schema, or has no such keys, or allows any order.
+        GrammarError: a schema does not compile.
+        ModelError, CancelledError: as `PrefixTree.ask`.
+    """
+    options, text = grammar.options, grammar.source.text
+    if not grammar.describes_json:
+        raise KeyOrderError("errors.diagnosis.key_order.notation")
+    if options.property_order != "declared":
+        raise KeyOrderError("errors.diagnosis.key_order.any_order")
+    edit, is_present = exchange(text, keys)
+    grammars = [
+        compile_grammar(grammar.notation, one, options, cancel=cancel) for one in (text, apply_edits(text, [edit]))
+    ]
+    total = 2 * (samples + 1)
+    trials, calls = [], 0
+    for number, ordered in enumerate(grammars if is_present else grammars[::-1]):
+        tree = PrefixTree(ordered, model, prompt=prompt, max_tokens=max_tokens)
+        inquiry, prices = Inquiry(tree, cancel=cancel), list[float | None]()
+        for done, prefix in enumerate(_outputs(inquiry, samples, seed), number * (samples + 1) + 1):
+            prices.append(_price(prefix) if prefix.is_complete else None)
+            if cancel is not None:
+                cancel.report("progress.key_orders", done, total)
+            last = prefix
+        calls += inquiry.calls
+        trials.append((prices, last))
+    (asked, asked_last), (other, other_last) = trials
+    pairs = [a - b for a, b in zip(asked[:-1], other[:-1], strict=True) if a is not None and b is not None]
+    return OrderComparison(
+        keys,
+        is_present,
+        _trial(asked, asked_last),
+        _trial(other, other_last),
+        Estimate.of(pairs),
+        samples,
+        calls,
+        edit,
+    )
+
+
+def _outputs(inquiry: Inquiry, samples: int, seed: int) -> Iterator[TokenPrefix]:
+    """Yield an output of local masking for each seed, and that of the most probable tokens at last."""
+    for number in range(samples):
+        yield next(iter(DECODERS["local"].draw(inquiry, 1, np.random.default_rng(seed + number)))).prefix
+    prefix = inquiry.tree.root
+    while prefix.is_open:
+        allowed = inquiry.allowed(prefix)
+        if not allowed.ids.shape[0]:
+            break
+        prefix = inquiry.take(prefix, allowed, int(np.argmax(allowed.shares)))
+    yield prefix
+
+
+def _price(prefix: TokenPrefix) -> float:
+    return max(0.0, -fsum(one.log_z for one in prefix.path[:-1]))
+
+
+def _trial(prices: Sequence[float | None], last: TokenPrefix) -> OrderTrial:
+    known = [price for price in prices[:-1] if price is not None]
+    return OrderTrial(Estimate.of(known), len(known), prices[-1], last.data)
