@@ -17,6 +17,7 @@ import msgspec
 
 from app.catalogue import ui_text
 from app.document import GrammarPart
+from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Chat, SamplerSettings
 from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
 from engine.diagnosis.intake import (
@@ -28,6 +29,7 @@ from engine.diagnosis.intake import (
     read_intake,
     remarks_of,
 )
+from engine.diagnosis.intake.sampling import with_sampling
 from engine.notations import NOTATIONS
 from engine.notations.notation import Notation, NotationVariant
 from engine.source.catalogue import catalogue_text
@@ -130,14 +132,19 @@ class PastedRequest:
     def sampler(self, before: SamplerSettings) -> SamplerSettings:
         """Return the settings of the sampler with those that it sets."""
         case = self.case
-        changes: dict[str, float] = {}
+        changes: dict[str, float | str] = {}
         if case.temperature is not None and 0 <= case.temperature <= _HOTTEST:
             changes["temperature"] = case.temperature
         if case.top_k is not None and case.top_k <= _MOST:
             changes["top_k"] = case.top_k
         if case.seed is not None and case.seed <= _MOST:
             changes["seed"] = case.seed
+        changes |= {name: value for name, value in case.sampling if hasattr(before, name)}
         return replace(before, **changes)  # type: ignore[arg-type]  # the fields have the types of their values
+
+    def pipeline(self, before: PipelineSettings) -> PipelineSettings:
+        """Return the settings of the processors with those that it sets."""
+        return with_sampling(before, self.case.sampling)
 
     @property
     def max_tokens(self) -> int | None:

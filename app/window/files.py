@@ -256,7 +256,7 @@ def _with_request(
     """
     grammar = msgspec.structs.replace(request.grammar(constraint, document.grammar), text=constraint.text)
     prompt = request.prompt(has_chat=has_chat)
-    pipeline = document.pipeline
+    pipeline = request.pipeline(document.pipeline)
     return msgspec.structs.replace(
         document,
         grammar=grammar,

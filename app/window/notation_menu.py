@@ -358,6 +358,7 @@ class NotationMenu(QObject):
             decoding.set_prompt(content.prompt)
             decoding.set_sampler(content.sampler)
             decoding.set_max_tokens(content.max_tokens)
+            decoding.set_pipeline(content.pipeline)
 
         return restore
 
@@ -376,6 +377,10 @@ class NotationMenu(QObject):
         if sampler != content.sampler:
             decoding.set_sampler(sampler)
             taken.append(ui_text("window.notation.taken.fragment.sampler"))
+        pipeline = request.pipeline(content.pipeline)
+        if pipeline != content.pipeline:
+            decoding.set_pipeline(pipeline)
+            taken.append(ui_text("window.notation.taken.fragment.processors"))
         return taken
 
     def _report_secrets(self, count: int) -> None:

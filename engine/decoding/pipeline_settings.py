@@ -110,7 +110,8 @@ class PipelineSettings:
     budget depend on the grammar and have no effect without one.
 
     Attributes:
-        order: the stages by name, first to last; omitted ones follow in their default order.
+        order: the stages by name, first to last; omitted ones follow in their default order, or are at their default
+            places if the others are, the first one included.
         zones: the zones that the grammar constrains; None for the complete output.
         budget: whether to allow only tokens after which the grammar can end within the budget.
         static: a pattern of fixed length, such as `LOWER{5} NEWLINE`: one set for each position.
@@ -144,6 +145,11 @@ class PipelineSettings:
                 raise InvariantError("errors.decoding.stages.twice_in_order", name=repr(name))
         if unknown := self.others.keys() - {name for one in _fields() for name in one.names}:
             raise InvariantError("errors.decoding.stages.unknown_field", name=repr(min(unknown)))
+        for one in _fields():
+            value = self.others.get(one.name, one.default)
+            if one.type == "number" and not one.allows(value):
+                bounds = {"least": one.least, "most": one.most}
+                raise InvariantError("errors.decoding.stages.number", name=one.name, value=value, **bounds)
         if self.forced not in STRATEGIES:
             names = ", ".join(STRATEGIES.names)
             raise InvariantError("errors.decoding.unknown_strategy", name=repr(self.forced), names=names)
@@ -185,7 +191,11 @@ class PipelineSettings:
     @property
     def stages(self) -> tuple[str, ...]:
         """All stages in their order, including those that are off."""
-        return (*self.order, *(name for name in STAGES.names if name not in self.order))
+        names = STAGES.names
+        is_sorted = self.order == tuple(name for name in names if name in self.order)
+        if is_sorted and self.order[:1] == names[:1]:  # of a document with fewer stages
+            return names
+        return (*self.order, *(name for name in names if name not in self.order))
 
 
 _OWN_FIELDS: Final = frozenset(PipelineSettings.__slots__)
@@ -197,12 +207,25 @@ def _fields() -> Iterator[Field]:
         yield from stage.fields
 
 
+def applied_fields(settings: SamplerSettings) -> list[str]:
+    """Return the names of the sampler's settings that apply; those of greedy sampling too are last."""
+    applied = sampler_values(settings)
+    stages = sorted(sampler_stages(), key=lambda stage: stage.applies_if_greedy)
+    return [
+        one.name
+        for stage in stages
+        if stage.name in applied
+        for one in stage.fields
+        if one is stage.fields[0] or getattr(settings, one.name) != one.default
+    ]
+
+
 def sampler_values(settings: SamplerSettings) -> dict[str, float]:
-    """Return the values of the sampler's stages that apply, by their names and in default order."""
+    """Return the first value of each of the sampler's stages that apply, by their names and in default order."""
     values: dict[str, float] = {}
     for stage in sampler_stages():
-        (field,) = stage.fields
-        value = getattr(settings, field.name)
-        if value != field.default and (stage.applies_if_greedy or not settings.is_greedy):
+        first = stage.fields[0]
+        value = getattr(settings, first.name)
+        if value != first.default and (stage.applies_if_greedy or not settings.is_greedy):
             values[stage.name] = value
     return values

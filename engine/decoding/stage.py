@@ -58,6 +58,10 @@ class Field:
         """Return the names under which its values are stored."""
         return (self.name, self.companion) if self.companion else (self.name,)
 
+    def allows(self, value: float) -> bool:
+        """Return whether a number is within the bounds."""
+        return self.least <= value <= self.most and (value > self.least or not self.open_below)
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -68,7 +72,8 @@ class Stage:
 
     Attributes:
         name: its name in documents and in the order, which is that of its module.
-        fields: its settings; it is on if one of them has not its default. A stage of the sampler has one.
+        fields: its settings; it is on if one of them has not its default; a stage of the sampler, if the first one has
+            not.
         machine: builds what removes tokens, from the values of the fields; None if it removes none.
         check: raises an `InvariantError` if values cannot be used with any vocabulary.
         shape: builds a function of a row of logits and the tokens so far; None if there is none.

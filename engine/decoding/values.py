@@ -63,6 +63,7 @@ class SamplerSettings:
 
     Attributes:
         repetition_penalty: 1.0 is off; divides positive logits of tokens that occurred, multiplies negative ones.
+        repetition_window: how many of the last tokens it counts, prompt included; 0 counts all.
         temperature: divides the logits; 0 takes the most probable token.
         top_k: keeps the k most probable; 0 is off.
         top_p: keeps the smallest set whose mass reaches p; 1.0 is off.
@@ -76,6 +77,7 @@ class SamplerSettings:
     top_p: float = 1.0
     min_p: float = 0.0
     seed: int = 0
+    repetition_window: int = 0
 
     def __post_init__(self) -> None:
         # The comparisons are written so that a NaN fails them too.
@@ -89,6 +91,8 @@ class SamplerSettings:
             raise InvariantError("errors.decoding.setting.top_p", value=self.top_p)
         if not 0 <= self.min_p <= 1:
             raise InvariantError("errors.decoding.setting.min_p", value=self.min_p)
+        if self.repetition_window < 0:
+            raise InvariantError("errors.decoding.setting.repetition_window", value=self.repetition_window)
         if self.seed < 0:
             raise InvariantError("errors.decoding.setting.seed", value=self.seed)
 
@@ -279,6 +283,8 @@ class Step:
         zone: the zone that it begins in: 0 for the grammar's, 1 and above for further ones, -1 for free text around
             them, also where a zone may have ended before it. None without zones, and in documents from before it was
             stored.
+        p_drawn: the probability with which the sampler drew it, after all stages, also if the grammar was replaced
+            since; None if it was not drawn, and in documents from before it was stored.
     """
 
     token_id: int
@@ -300,6 +306,7 @@ class Step:
     z_bounds: Bounds | None = None
     recorded: RecordedProbability | None = None
     zone: int | None = None
+    p_drawn: float | None = None
 
     @property
     def z_range(self) -> Bounds | None:

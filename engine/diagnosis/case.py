@@ -190,6 +190,7 @@ class FailureCase:
         ignored: JSON Pointers of constraints in places that this server does not read.
         messages, prompt, prefill: the input; the prefill begins the assistant's answer.
         max_tokens, min_tokens, temperature, top_k, seed, stop, stop_ids: settings of the generation.
+        sampling: further settings of the sampler, by their names here; see `intake.sampling`.
         context: the length of the model's context in tokens; None if unknown.
         is_lazy: whether the grammar begins at a trigger.
         triggers: the texts that begin it.
@@ -229,6 +230,7 @@ class FailureCase:
     seed: int | None = None
     stop: tuple[str, ...] = ()
     stop_ids: tuple[int, ...] = ()
+    sampling: tuple[tuple[str, float | str], ...] = ()
     context: int | None = None
     is_lazy: bool = False
     triggers: tuple[str, ...] = ()

@@ -337,6 +337,7 @@ class NumberField(QDoubleSpinBox):
     def __init__(self, field: Field) -> None:
         super().__init__(minimum=field.least, maximum=field.most, value=field.default)
         self._field = field
+        self.setSingleStep(field.step)
         self.setDecimals(0 if isinstance(field.default, int) else 2)
         self.setSuffix(f" {field.unit}" if field.unit else "")
         self.setAccessibleName(field_title(field))

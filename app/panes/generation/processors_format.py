@@ -19,7 +19,7 @@ from engine.decoding.pipeline_settings import (
     TableSettings,
     ZoneSettings,
 )
-from engine.decoding.stage import Field
+from engine.decoding.stage import Field, Stage
 from engine.decoding.stage_texts import stage_key, stage_title
 from engine.decoding.stages import STAGES, pipeline_stages
 from engine.decoding.values import BudgetState
@@ -138,11 +138,16 @@ def number_text(value: float) -> str:
 
 def stage_values(settings: PipelineSettings) -> dict[str, str]:
     """Return the active stages, without those of the sampler, and their settings in a few words."""
-    return {
-        stage.name: ", ".join(filter(None, (_DESCRIPTIONS[field.type](field, settings) for field in stage.fields)))
-        for stage in pipeline_stages()
-        if settings.is_on(stage.name)
-    }
+    return {stage.name: _description(stage, settings) for stage in pipeline_stages() if settings.is_on(stage.name)}
+
+
+def _description(stage: Stage, settings: PipelineSettings) -> str:
+    """Describe the settings of a stage; of several, those that are not the defaults, with their titles."""
+    if len(stage.fields) == 1:
+        return _DESCRIPTIONS[stage.fields[0].type](stage.fields[0], settings)
+    changed = (field for field in stage.fields if settings.value(field.name) != field.default)
+    titled = ((ui_text(f"generation.field.{one.name}"), _DESCRIPTIONS[one.type](one, settings)) for one in changed)
+    return ", ".join(f"{title[:1].lower()}{title[1:]} {value}" for title, value in titled)
 
 
 def summary(settings: PipelineSettings) -> str:

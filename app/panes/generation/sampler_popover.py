@@ -24,7 +24,7 @@ from app import theme
 from app.catalogue import ui_text
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
-from engine.decoding.pipeline_settings import sampler_values
+from engine.decoding.pipeline_settings import applied_fields, sampler_values
 from engine.decoding.stage import Field, Stage
 from engine.decoding.stage_texts import stage_title
 from engine.decoding.stages import sampler_stages
@@ -53,6 +53,7 @@ class SamplerPopover(QFrame):
         self.greedy = QCheckBox(ui_text("generation.sampler.greedy"))
         self.numbers = {field.name: _number(field) for stage in _stages() for field in stage.fields}
         self.numbers["top_k"].setSpecialValueText(ui_text("generation.processors.fragment.off"))
+        self.numbers["repetition_window"].setSpecialValueText(ui_text("generation.sampler.fragment.all_tokens"))
         self.seed = QSpinBox(minimum=0, maximum=_MOST_SEED)
         _prepare(self.seed, "seed")
         self.new_seed = push_button(
@@ -111,7 +112,8 @@ class SamplerPopover(QFrame):
         layout.addWidget(title)
         layout.addWidget(self.greedy)
         layout.addLayout(form)
-        names = *(stage_title(stage.name) for stage in _stages()), ui_text("common.word.seed")
+        titles = (_title(stage, field) for stage in _stages() for field in stage.fields)
+        names = *titles, ui_text("common.word.seed")
         for row, (name, field) in enumerate(zip(names, self._fields(), strict=True)):
             label = Label(name)
             label.setBuddy(field)
@@ -138,7 +140,10 @@ class SamplerPopover(QFrame):
 
     def _enable(self) -> None:
         for stage in _stages():
-            self.numbers[stage.fields[0].name].setEnabled(stage.applies_if_greedy or not self.greedy.isChecked())
+            first, *others = (self.numbers[field.name] for field in stage.fields)
+            first.setEnabled(stage.applies_if_greedy or not self.greedy.isChecked())
+            for field in others:
+                field.setEnabled(first.isEnabled() and first.value() != stage.fields[0].default)
 
     @contextmanager
     def _silently(self) -> Iterator[None]:
@@ -201,9 +206,8 @@ def summary(settings: SamplerSettings) -> str:
 
 def details(settings: SamplerSettings) -> str:
     """Describe all settings that are in force."""
-    applied = sampler_values(settings)
     facts = [ui_text("generation.sampler.fragment.greedy")] if settings.is_greedy else []
-    shown = [field.name for stage in _stages() for field in stage.fields if stage.name in applied]
+    shown = applied_fields(settings)
     if not settings.is_greedy:
         shown = ["temperature", *(name for name in shown if name != "temperature"), "seed"]
     facts += [ui_text(f"generation.sampler.value.fragment.{name}", value=getattr(settings, name)) for name in shown]
@@ -213,6 +217,10 @@ def details(settings: SamplerSettings) -> str:
 def _stages() -> list[Stage]:
     """Return the stages of the sampler; those that apply to greedy sampling too are last."""
     return sorted(sampler_stages(), key=lambda stage: stage.applies_if_greedy)
+
+
+def _title(stage: Stage, field: Field) -> str:
+    return stage_title(stage.name) if field is stage.fields[0] else ui_text(f"generation.field.{field.name}")
 
 
 def _number(field: Field) -> QSpinBox | QDoubleSpinBox:

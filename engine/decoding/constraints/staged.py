@@ -23,7 +23,7 @@ from engine.decoding.processors import Masking, Suppress
 from engine.decoding.processors.grammar_mask import TokenBudget, expected_bytes
 from engine.decoding.processors.logits import Allowed, padded
 from engine.decoding.processors.mask_processor import ENDED, Ended, RowMachine
-from engine.decoding.processors.shaping import Shape
+from engine.decoding.processors.shaping import RunShape, SamplingRun, Shape
 from engine.decoding.sampler import sampler_shapes
 from engine.decoding.stages import STAGES
 from engine.decoding.values import BudgetState, SamplerSettings
@@ -298,13 +298,16 @@ class StagePlan:
         ordered = {name: machines[name] for name in self.settings.stages if name in machines}
         return StagedConstraint(language, self._vocabulary, ordered)
 
-    def stages(self, constraint: StagedConstraint, width: int, sampler: SamplerSettings) -> Iterator[tuple[str, Shape]]:
+    def stages(
+        self, constraint: StagedConstraint, width: int, sampler: SamplerSettings, run: SamplingRun
+    ) -> Iterator[tuple[str, Shape]]:
         """Yield the enabled stages in order, each as a function of a row of logits and the tokens so far.
 
         Args:
             constraint: the constraint whose masks apply.
             width: the number of logits in a row; a row is float64[width].
             sampler: the settings of the sampler's stages.
+            run: what stages may depend on beside the logits.
 
         Yields:
             The stage's name and its function.
@@ -313,8 +316,8 @@ class StagePlan:
         for name in self.settings.stages:
             if name in masks:
                 yield name, Masking(padded(masks[name], width))
-            elif name in shapes:
-                yield name, shapes[name]
+            elif (shape := shapes.get(name)) is not None:
+                yield name, shape.of_run(run) if isinstance(shape, RunShape) else shape
 
     def first_beyond_source(self, constraint: StagedConstraint, sampler: SamplerSettings) -> str:
         """Return the first enabled stage that a source which draws itself cannot apply; empty if there is none.

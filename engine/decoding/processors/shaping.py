@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,33 @@ from engine.decoding.processors.processor import Context
 
 Shape = Callable[[Logits, Sequence[int]], Logits]
 """A function of a row of logits, float64[V], and the tokens so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingRun:
+    """What a stage can know of a run before a draw, beside the logits: a pure function of the tokens taken so far.
+
+    Attributes:
+        history: the tokens so far, prompt included.
+        prompt: how many of them are the prompt's.
+        seed: the seed of the draws.
+        drawn: the probability with which each token after the prompt was drawn; None if it was not.
+    """
+
+    history: Sequence[int]
+    prompt: int = 0
+    seed: int = 0
+    drawn: Sequence[float | None] = ()
+
+
+@runtime_checkable
+class RunShape(Protocol):
+    """A stage that depends on more of a run than its tokens; before each draw, it is bound to the run."""
+
+    def of_run(self, run: SamplingRun) -> Shape:
+        """Return the function of this draw."""
+        ...
+
 
 _FIRST_LOOK = 1024  # the number of best tokens that usually suffices for top-p
 
@@ -123,13 +151,19 @@ class _Stateless:
 
 @dataclass(frozen=True, slots=True)
 class RepetitionPenalty(_Stateless):
-    """`repetition_penalty` as a processor. It needs the model's own logits: a constant added to all changes it."""
+    """`repetition_penalty` as a processor. It needs the model's own logits: a constant added to all changes it.
+
+    Attributes:
+        penalty: the factor.
+        window: how many of the last tokens count, prompt included; 0 for all of them (llama.cpp: `repeat_last_n`).
+    """
 
     penalty: float
+    window: int = 0
 
     def __call__(self, logits: Logits, history: Sequence[int]) -> Logits:
         """Process one row."""
-        return repetition_penalty(logits, history, self.penalty)
+        return repetition_penalty(logits, history[-self.window :] if self.window else history, self.penalty)
 
 
 class _Filter(_Stateless):

@@ -28,6 +28,7 @@ from engine.decoding.errors import (
 from engine.decoding.first_bytes import count_first_bytes
 from engine.decoding.partial import SplitDraw, decide_answer, sure_draw
 from engine.decoding.pipeline_settings import PipelineSettings
+from engine.decoding.processors.shaping import SamplingRun
 from engine.decoding.sampler import Decision
 from engine.decoding.session.replay import KnownAnswers, put_under, walk
 from engine.decoding.session.snapshots import (
@@ -693,7 +694,9 @@ class DecodeSession:
     def _weigh(self, answer: Answer) -> Decision:
         allowed, history = self._constraint.allowed(), self._model_context.history(self._tree)
         width = max(answer.logits.shape[0], allowed.shape[0])
-        stages = self._plan.stages(self._constraint, width, self._sampler)
+        drawn = [step.p_drawn for step in self._tree.taken()]
+        run = SamplingRun(history, len(history) - len(drawn), self._sampler.seed, drawn)
+        stages = self._plan.stages(self._constraint, width, self._sampler, run)
         return decide_answer(answer, allowed, history, self._sampler, stages)
 
     def _commit(self, decision: Decision, token_id: int, origin: StepOrigin) -> Step:

@@ -190,6 +190,7 @@ def queried_step(
         top=candidates.top_candidates(looked.candidates) if looked else _wanted(vocabulary, decision),
         kept=candidates.stored_top(looked.candidates) if looked else None,
         z_bounds=z_bounds_of(decision),
+        p_drawn=known_number(decision.p_sampled[token_id]) if origin is StepOrigin.SAMPLER else None,
     )
 
 

@@ -18,7 +18,8 @@ STAGES: Final = Registry[Stage](
     order=(
         *("grammar", "budget", "static", "pattern", "table", "suppress", "bias"),
         OTHERS,
-        *("repetition-penalty", "temperature", "top-k", "top-p", "min-p"),
+        *("repetition-penalty", "frequency-penalty", "dry"),
+        *("temperature", "top-k", "typical", "top-p", "min-p", "xtc", "mirostat"),
     ),
 )
 """All stages, in their default order."""

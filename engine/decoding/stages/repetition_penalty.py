@@ -1,4 +1,4 @@
-"""Lower logits of the tokens that occurred."""
+"""Lower logits of the tokens that occurred, of all of them or of the last N."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def _sampler_shape(values: Values) -> Shape:
     from engine.decoding.processors.shaping import RepetitionPenalty  # start-up time: numpy
 
-    return RepetitionPenalty(values["repetition_penalty"])
+    return RepetitionPenalty(values["repetition_penalty"], values["repetition_window"])
 
 
 STAGE = Stage(
@@ -31,6 +31,7 @@ STAGE = Stage(
             step=0.05,
             metavar="R",
         ),
+        Field("repetition_window", "number", 0, "--repetition-window", most=inf, widget_bounds=(0, 1_000_000)),
     ),
     sampler_shape=_sampler_shape,
     applies_if_greedy=True,

@@ -14,6 +14,7 @@ from typing import Any, Final
 from engine.diagnosis.case import FailureCase, IntakeFinding, Message, RequestConstraint
 from engine.diagnosis.intake.languages import is_lark, xgrammar_constructs
 from engine.diagnosis.intake.literals import PastedValue
+from engine.diagnosis.intake.sampling import read_sampling
 from engine.diagnosis.intake.schema_words import has_schema_keyword
 from engine.diagnosis.intake.servers import interface_of, server_of
 from engine.grammar.options import CompileOptions
@@ -442,15 +443,21 @@ class _RequestReader:
         holders = [body, *(body[name] for name in _HOLDERS if isinstance(body.get(name), dict))]
         numbers = {field: _number(holders, names) for field, names in _NUMBERS.items()}
         messages = tuple(_messages(body))
+        server = server_of(body, self._url)
+        sampling, unread = read_sampling(holders, server)
+        if unread:
+            self._note("sampling", (), names=", ".join(unread))
         prefill = messages[-1].content if messages and messages[-1].role == "assistant" else ""
         return replace(
             case,
+            findings=tuple(self._findings),
+            sampling=sampling,
             max_tokens=numbers["max_tokens"],
             min_tokens=numbers["min_tokens"],
             top_k=numbers["top_k"],
             seed=numbers["seed"],
             context=numbers["context"],
-            server=server_of(body, self._url),
+            server=server,
             model=str(body["model"]) if isinstance(body.get("model"), str) else "",
             interface=interface_of(body, self._url),
             tool_choice=_tool_choice(body),

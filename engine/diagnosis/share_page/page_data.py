@@ -20,8 +20,8 @@ from engine.automata.byte_automaton import DEAD
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import Constraint, GrammarConstraint
 from engine.decoding.forced.strategies import STRATEGIES
-from engine.decoding.pipeline_settings import PipelineSettings, sampler_values
-from engine.decoding.stages import STAGES, pipeline_stages, sampler_stages
+from engine.decoding.pipeline_settings import PipelineSettings, applied_fields
+from engine.decoding.stages import STAGES, pipeline_stages
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Step, StepOrigin, Trace, masked_share
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_text
 from engine.document.content import DocumentFile
@@ -390,9 +390,7 @@ def _sampler(sampler: SamplerSettings) -> str:
     """Return the settings that differ from the defaults, and the seed."""
     if sampler.is_greedy:
         return catalogue_text("share.fragment.greedy")
-    stages = sorted(sampler_stages(), key=lambda stage: stage.applies_if_greedy)
-    applied = sampler_values(sampler)
-    changed = (field.name for stage in stages for field in stage.fields if stage.name in applied)
+    changed = applied_fields(sampler)
     names = "temperature", *(name for name in changed if name != "temperature"), "seed"
     return ", ".join(catalogue_text(f"share.fragment.{name}", value=getattr(sampler, name)) for name in names)
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from transformers.generation import logits_process as theirs
 
 from engine.decoding import processors
+from engine.decoding.processors.truncation import Typical
 from engine.decoding.sampler import sampler_shapes
 from engine.decoding.values import SamplerSettings
 
@@ -74,6 +75,13 @@ def test_top_p(seed, mass):
 def test_min_p(seed, share):
     logits = random_logits(seed)
     same_probabilities(processors.min_p(logits, share), in_transformers(logits, theirs.MinPLogitsWarper(share)))
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("mass", [1e-9, 0.2, 0.7, 0.95])
+def test_typical_is_that_of_transformers(seed, mass):
+    logits = random_logits(seed)
+    same_probabilities(Typical(mass)(logits, ()), in_transformers(logits, theirs.TypicalLogitsWarper(mass)))
 
 
 @given(

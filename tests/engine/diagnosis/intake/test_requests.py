@@ -490,3 +490,68 @@ def test_a_request_of_a_known_kind_is_read_whatever_it_has():
 def test_constructs_of_xgrammar_are_found_among_the_tokens_of_rules(grammar, constructs):
     assert xgrammar_constructs(grammar) == constructs
     assert not is_lark(grammar)
+
+
+@pytest.mark.parametrize(
+    ("body", "sampling", "unread"),
+    [
+        (
+            {**CHAT, "guided_json": SCHEMA, "frequency_penalty": 0.5, "presence_penalty": 0.2, "min_p": 0.1},
+            {"frequency_penalty": 0.5, "presence_penalty": 0.2, "min_p": 0.1},
+            "",
+        ),
+        (
+            {"prompt": "a", "grammar": GBNF, "n_predict": 5, "repeat_penalty": 1.2, "presence_penalty": 1},
+            {"repetition_penalty": 1.2, "repetition_window": 64, "presence_penalty": 1.0, "penalty_window": 64},
+            "",
+        ),
+        (
+            {"prompt": "a", "grammar": GBNF, "n_predict": 5, "repeat_penalty": 1.2, "repeat_last_n": 0},
+            {},
+            "",
+        ),
+        (
+            {"model": "m", "prompt": "a", "format": SCHEMA, "options": {"repeat_penalty": 1.2, "repeat_last_n": -1}},
+            {"repetition_penalty": 1.2},
+            "",
+        ),
+        (
+            {
+                "prompt": "a",
+                "n_predict": 5,
+                "typical_p": 0.9,
+                "xtc_probability": 0.5,
+                "xtc_threshold": 0.2,
+                "dry_multiplier": 0.8,
+                "dry_base": 2,
+                "dry_allowed_length": 3,
+                "dry_penalty_last_n": 100,
+                "dry_sequence_breakers": ["\n"],
+                "top_n_sigma": 2,
+                "samplers": ["dry"],
+            },
+            {
+                "typical_p": 0.9,
+                "xtc_probability": 0.5,
+                "xtc_threshold": 0.2,
+                "dry_multiplier": 0.8,
+                "dry_base": 2.0,
+                "dry_allowed_length": 3,
+                "dry_window": 100,
+                "dry_breakers": '["\\n"]',
+            },
+            "top_n_sigma, samplers",
+        ),
+        (
+            {"prompt": "a", "n_predict": 5, "mirostat": 2, "mirostat_tau": 3, "top_p": 0.5},
+            {"mirostat": 2, "mirostat_tau": 3.0},
+            "top_p",
+        ),
+        ({**CHAT, "guided_json": SCHEMA, "min_p": 2, "top_p": "x"}, {}, "top_p, min_p"),
+    ],
+)
+def test_settings_of_samplers_are_read_or_named(body, sampling, unread):
+    case = read(body)
+    assert dict(case.sampling) == sampling
+    names = [one.values["names"] for one in case.findings if one.id == "sampling"]
+    assert names == [unread] * bool(unread)
