@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Two processes of tests at once: one thread each, or they fight for the cores.
 TEST := QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
-.PHONY: run test ready-to-run ready-to-test lint types contracts tests format
+.PHONY: run test manual ready-to-run ready-to-test ready-to-manual lint types contracts tests format
 
 run: ready-to-run
 	@$(BIN)/turnstile
@@ -16,8 +16,12 @@ test: ready-to-test
 	@$(MAKE) --no-print-directory contracts
 	@$(MAKE) --no-print-directory tests
 
-ready-to-run ready-to-test: ready-to-%:
+ready-to-run ready-to-test ready-to-manual: ready-to-%:
 	@python="$$(sh packaging/find-python.sh)" && "$$python" packaging/bootstrap.py $*
+
+# The pages of `resources/manual` as HTML, which *Help › Manual* opens from the disk.
+manual: ready-to-manual
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --quiet --conf-dir packaging/manual resources/manual resources/manual/html
 
 # The parts of `make test`, for work on one of them; they expect that it ran once.
 lint:

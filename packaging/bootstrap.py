@@ -26,10 +26,10 @@ from pathlib import Path
 import system_libraries
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = {"run": (), "test": ("test",)}
+EXTRAS = {"run": (), "test": ("test",), "manual": ("manual",)}
 """What each goal installs besides the program."""
 
-COVERED_BY = {"run": ("run", "test"), "test": ("test",)}
+COVERED_BY = {"run": ("run", "test", "manual"), "test": ("test",), "manual": ("manual", "test")}
 """The goals whose installation serves a goal too."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -375,6 +376,14 @@ class MainWindow(QMainWindow):
         palette.finished.connect(palette.deleteLater)
         palette.open()
 
+    @command("help.manual", "Ctrl+L, H", place=(0, 1), icon="ph.book-open")
+    def _show_manual(self) -> None:
+        pages = files("resources") / "manual" / "html"
+        if not (pages / "index.html").is_file():
+            self._report(ui_text("window.main.no_manual"))
+        else:
+            self._open_folder_or_file(str(pages / "index.html"))
+
     @command("help.failures", "Ctrl+Shift+F3", place=(1, 3), icon="ph.first-aid-kit")
     def _show_failures(self) -> None:
         from app.dialogs.failures_dialog import FailuresDialog  # start-up time: the dialog is built when first shown
@@ -408,8 +417,13 @@ class MainWindow(QMainWindow):
         folder = diagnostic_log.folder()
         if folder is None:
             self._report(ui_text("window.main.no_log"))
-        elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            self._report(ui_text("window.main.no_folder", folder=folder))
+        else:
+            self._open_folder_or_file(str(folder))
+
+    def _open_folder_or_file(self, path: str) -> None:
+        """Open a path with the program that the desktop has for it; say where it is if that fails."""
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(path)):
+            self._report(ui_text("window.main.not_opened", path=path))
 
     @command("help.about", "Ctrl+F1", place=(1, 7), icon="ph.info")
     def _show_about(self) -> None:

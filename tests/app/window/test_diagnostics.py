@@ -48,3 +48,17 @@ def test_a_stall_of_the_event_loop_is_logged_with_the_work_in_it(qtbot, caplog, 
         watch.check()
     assert "stalled for 2000 ms" in caplog.text
     owner.deleteLater()
+
+
+def test_the_manual_opens_from_the_disk_or_the_window_says_how_it_is_built(desk, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: bool(opened.append(url.toLocalFile()) or True))
+    monkeypatch.setattr("app.window.main_window.files", lambda _: tmp_path)
+    desk.window.commands["help.manual"].trigger()
+    assert opened == []
+    assert desk.window.banners.banners[-1].notification.text == ui_text("window.main.no_manual")
+    page = tmp_path / "manual" / "html" / "index.html"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    desk.window.commands["help.manual"].trigger()
+    assert opened == [str(page)]

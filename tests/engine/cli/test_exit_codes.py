@@ -16,9 +16,8 @@ from random_model import RandomModel
 from server_double import served
 
 import engine.models
-from engine.cli.exit_codes import COMMANDS, ExitCode, help_text, negative_answer, other_codes
+from engine.cli.exit_codes import COMMANDS, ExitCode, help_text
 from engine.source import CancelledError
-from engine.source.catalogue import catalogue_text
 
 ROOT = Path(__file__).parents[3]
 REGEX = ("--notation", "regex", "--grammar")
@@ -206,16 +205,6 @@ def work(arguments):
 engine.cli.check.run = work
 sys.exit(main())
 """
-
-
-def test_the_readme_has_the_table():
-    lines = ["| code | meaning |", "|---|---|", f"| 0 | {catalogue_text('cli.exit.success')} |"]
-    lines.append(f"| 1 | {negative_answer('program')} |")
-    lines += [f"| {code:d} | {text.replace('--max-tokens', '`--max-tokens`')} |" for code, text in other_codes()]
-    lines += ["", "| command | its negative answer (1) |", "|---|---|"]
-    lines += [f"| `{command}` | {catalogue_text(f'cli.{command}.negative')} |" for command in COMMANDS]
-    lines.append(f"| `turnstile [FILE]` | {catalogue_text('cli.window.negative')} |")
-    assert "\n".join(lines) + "\n" in (ROOT / "README.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("command", ["program", *COMMANDS])
