@@ -58,6 +58,7 @@ from engine.matching import Matcher
 from engine.matching.byte_descriptions import byte_name, byte_prose
 from engine.matching.explanation import Explanation, Reason
 from engine.matching.token_groups import position_groups
+from engine.models import ModelError
 from engine.models.source import WaitingSource
 from engine.models.text_encoder import encode_exactly, text_encoder_of
 from engine.models.uniform import UniformSource
@@ -403,7 +404,11 @@ def why(session: DecodeSession, token_id: int) -> WhyAnswer:
     explanation = session.explain(token_id)
     removed_by = session.removed_by(token_id)
     prose = "" if removed_by else explanation.sentence
-    return WhyAnswer(token_id, explanation, prose, removed_by, len(session.steps), session.grammar_text)
+    try:
+        stages = session.token_stages(token_id)
+    except ModelError:  # a server that does not answer: the verdict needs no model
+        stages = ()
+    return WhyAnswer(token_id, explanation, prose, removed_by, len(session.steps), session.grammar_text, stages)
 
 
 def summary_of(model: LogitSource, spec: str) -> ModelSummary:

@@ -14,10 +14,19 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decoding.processors import Logits
+from engine.decoding.processors import Logits, softmax
 from engine.decoding.processors.logits import below_kth_best, kth_best
 from engine.decoding.sampler import Decision
-from engine.decoding.values import Bounds, Candidate, TopToken, TopTokens, Unknown, masked_bounds, masked_share
+from engine.decoding.values import (
+    Bounds,
+    Candidate,
+    TokenStage,
+    TopToken,
+    TopTokens,
+    Unknown,
+    masked_bounds,
+    masked_share,
+)
 from engine.vocabulary import Vocabulary
 
 TOP = 256
@@ -136,6 +145,33 @@ def rows(decision: Decision, ids: Ids, vocabulary: Vocabulary) -> tuple[Candidat
     listed = _known_by_rank(decision)[: decision.unknown.listed]
     rank_of = {token_id: rank for rank, token_id in enumerate(listed.tolist(), 1)}
     return _rows(decision, ids, [rank_of.get(token_id) for token_id in ids.tolist()], vocabulary)
+
+
+def token_stages(decision: Decision, token_id: int) -> tuple[TokenStage, ...]:
+    """Return a token's logit, probability and rank in the model's distribution and after each stage, in order.
+
+    Args:
+        decision: the distributions of the step.
+        token_id: an id that has a logit.
+    """
+    found = list[TokenStage]()
+    for name, logits in (("", decision.logits), *decision.stages):
+        logit = float(logits[token_id])
+        if logit == -math.inf:
+            found.append(TokenStage(name, None, None, None, is_removed=bool(name)))
+            if name:
+                break
+            continue
+        is_partial = bool(np.isnan(logits).any())
+        p: float | None = float((softmax(logits) if name and not is_partial else decision.p)[token_id])
+        if math.isnan(logit) or (name and is_partial):
+            p = None
+        rank = None
+        if not is_partial:
+            before = np.count_nonzero(logits > logit) + np.count_nonzero(logits[:token_id] == logit)
+            rank = 1 + int(before)
+        found.append(TokenStage(name, None if math.isnan(logit) else logit, p, rank))
+    return tuple(found)
 
 
 def _rows(

@@ -134,6 +134,20 @@ def masked_bounds(p: Bounds, z: Bounds) -> Bounds:
     return Bounds(p.low / z.high if z.high > 0 else 0.0, min(1.0, p.high / z.low) if z.low > 0 else 1.0)
 
 
+def mask_shift(z: float) -> float:
+    """Return the Jensen-Shannon divergence of a distribution and itself under a mask, in nats, 0 to ln 2.
+
+    The probability of a masked token falls to 0 and that of an allowed one is divided by the allowed mass, so that the
+    divergence of both from their mean depends on nothing else (Lin 1991).
+
+    Args:
+        z: the allowed mass.
+    """
+    if z <= 0:
+        return math.log(2)
+    return max(0.0, (z * math.log(2 * z / (1 + z)) + (1 - z) * math.log(2) + math.log(2 / (1 + z))) / 2)
+
+
 class Candidate(NamedTuple):
     """One row of the candidate table: a plain tuple, since hundreds are sent to the window with every step.
 
@@ -217,6 +231,26 @@ class StageEffect:
     left: int | None
     mass: float | None
     moved: float | None
+
+
+class TokenStage(NamedTuple):
+    """A token after one of the stages between the model and the draw.
+
+    A number is None after the stage that removed the token, and where it depends on what the source leaves unknown.
+
+    Attributes:
+        name: the name of the stage; empty for the model's own logits.
+        logit: its logit.
+        p: its probability, of the tokens that are left.
+        rank: its rank among them, from 1; among ties the lower id comes first.
+        is_removed: whether this stage removed it; it is the last one then.
+    """
+
+    name: str
+    logit: float | None
+    p: float | None
+    rank: int | None
+    is_removed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

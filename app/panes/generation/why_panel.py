@@ -7,6 +7,7 @@ then, and in which rule.
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
@@ -24,14 +25,14 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.catalogue import ui_text
-from app.display_text import alternatives, in_line, percent, shown, token_text, unmarked
+from app.display_text import UNKNOWN, alternatives, in_line, percent, shown, token_text, unmarked
 from app.theme.buttons import close_button, tool_button
-from app.theme.labels import Label
+from app.theme.labels import Label, plain_text
 from app.widgets.accessibility import announce
 from app.widgets.rich_text import code, prose, words
 from app.workers.requests.decode import WhyAnswer
 from engine.decoding.stage_texts import stage_title
-from engine.decoding.values import Candidate
+from engine.decoding.values import Candidate, TokenStage
 from engine.matching.byte_descriptions import byte_prose
 from engine.matching.explanation import (
     Explanation,
@@ -50,6 +51,7 @@ _MOST_STACKS = 5
 _MOST_PROPERTIES = 4
 _MOST_KEYWORDS = 4
 _EXCERPT = 28
+_GAP = 4  # spaces between two columns of the stages
 _LEAST_LINES = 4  # visible, if the window is low
 _EMPHASIS = "text-decoration: underline; font-weight: 600;"
 
@@ -78,6 +80,10 @@ class WhyPanel(QFrame):
         self._prose = Label(is_html=True, wraps=True)
         self._prose.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.close_button = close_button(ui_text("common.button.close"), clicked=self.close_panel)
+        self.stages = Label(is_html=True)
+        self.stages.setObjectName("why.stages")
+        self.stages.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.stages.setToolTip(plain_text(ui_text("generation.why.stages.tip")))
         self._facts = QGridLayout()
         self._fact_widgets: list[QWidget] = []
         self._facts.setHorizontalSpacing(theme.SPACE_M)
@@ -149,6 +155,7 @@ class WhyPanel(QFrame):
         column.setSpacing(theme.SPACE_XS)
         column.addLayout(self._facts)
         column.addWidget(self._prose)
+        column.addWidget(self.stages)
         column.addStretch(1)
         return _Scrolled(body)
 
@@ -156,6 +163,8 @@ class WhyPanel(QFrame):
         if self._answer is None:
             return
         explanation = self._answer.explanation
+        self.stages.setText(_stages_html(self._answer.stages))
+        self.stages.setVisible(bool(self._answer.stages))
         self.title.setText(self._title_html(explanation))
         self._clear_facts()
         self._show_refusal()
@@ -373,6 +382,33 @@ class _Scrolled(QScrollArea):
     def minimumSizeHint(self) -> QSize:
         """Return the height of a few lines."""
         return QSize(0, min(self.sizeHint().height(), _LEAST_LINES * self.fontMetrics().lineSpacing()))
+
+
+def _stages_html(stages: Sequence[TokenStage]) -> str:
+    """Return the table of a token's numbers after each stage; a stage that changes none of them is muted."""
+    titles = [ui_text(f"generation.why.stages.{name}") for name in ("stage", "logit", "probability", "rank")]
+    rows, before = [_cells([words(title, Role.MUTED) for title in titles])], None
+    for stage in stages:
+        title = stage_title(stage.name) if stage.name else ui_text("generation.why.stages.model")
+        if stage.is_removed:
+            removed = words(f"✗ {ui_text('generation.why.stages.removed')}", Role.FORBIDDEN)
+            rows.append(_cells([words(title, Role.FORBIDDEN, strong=True), removed]))
+            break
+        numbers = (
+            UNKNOWN if stage.logit is None else f"{stage.logit:.3f}",
+            percent(stage.p),
+            UNKNOWN if stage.rank is None else f"{stage.rank:,}",
+        )
+        role = Role.MUTED if stage[1:] == before else Role.TEXT
+        rows.append(_cells([words(text, role) for text in (title, *numbers)]))
+        before = stage[1:]
+    return f'<table cellspacing="0" cellpadding="1">{"".join(rows)}</table>'
+
+
+def _cells(texts: Sequence[str]) -> str:
+    first, *others = texts
+    right = "".join(f"<td align=right>{'&nbsp;' * _GAP}{text}</td>" for text in others)
+    return f"<tr><td>{first}</td>{right}</tr>"
 
 
 def _cause(refusal: TokenRefusal) -> str:

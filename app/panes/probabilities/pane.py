@@ -1,22 +1,22 @@
 """The effect of the mask and the sampler on the model's distribution.
 
 Pairs of bars show the most important tokens; numbers above them show the mass that was removed, the mass left (Z), the
-divergence of the two distributions (KL), and the entropy before and after. The waterfall below shows what each stage of
-the sampler removed.
+divergences of the two distributions (KL, Jensen-Shannon), and the entropy before and after, also as a number of
+choices. A curve shows the probability by rank. The waterfall below shows what each stage of the sampler removed.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QFontMetrics, QFontMetricsF, QPainter, QPen, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
-    QHBoxLayout,
+    QGridLayout,
     QHeaderView,
     QLabel,
     QScrollArea,
@@ -38,9 +38,7 @@ from app.widgets.deferred_import import PLOTS, DeferredImport
 from app.widgets.throttle import Throttle
 from app.widgets.token_paint import mix, tabular
 from engine.decoding.stage_texts import stage_title
-
-if TYPE_CHECKING:
-    from engine.decoding.values import Candidate, Position, StageEffect
+from engine.decoding.values import Candidate, Position, StageEffect, mask_shift
 
 Role = theme.Role
 _ROW = Qt.ItemDataRole.UserRole
@@ -53,6 +51,12 @@ MOST_BARS = 10
 _PAIR_HEIGHT = 26
 _PAIR_BAR = 0.34  # of a row
 _LONGEST_LABEL = 16
+_FACTS_PER_ROW = 3
+_MOST_NATS = 100  # no vocabulary is so large
+_WHOLE_CHOICES = 100  # from here on without decimals
+_RANKS_AFTER = 64  # of the allowed tokens, a position has at least the best 64
+_CURVE_HEIGHT, _CURVE_WIDTH = 132, 1.5
+_LEAST_POWER = -8  # of ten: the lowest probability that the curve shows
 
 
 class ProbabilitiesPane(QFrame):
@@ -140,6 +144,7 @@ class ProbabilitiesPane(QFrame):
         if self._plot is None:
             self._plot = RedistributionPlot()
             self._column.insertWidget(0, self._plot.widget)
+            self._column.insertWidget(1, self._plot.curve)
         self._plot.draw(self._position)
         self._pages.setCurrentIndex(1)
 
@@ -148,25 +153,29 @@ class ProbabilitiesPane(QFrame):
 
 
 class _Facts(QWidget):
-    """Removed mass, Z, KL and entropy, as labelled numbers."""
+    """Removed mass, Z, divergences and entropies, as labelled numbers."""
 
     def __init__(self) -> None:
         super().__init__()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_L)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(theme.SPACE_L)
+        grid.setVerticalSpacing(theme.SPACE_XS)
         self._names: dict[str, str] = {}
         self._values: dict[str, QLabel] = {}
-        for fact, name, tip in (
+        named = (
             ("removed", ui_text("probabilities.facts.removed"), ui_text("probabilities.facts.removed_tip")),
             ("z", ui_text("common.measure.z.name"), ui_text("common.measure.z.tip")),
             ("kl", ui_text("probabilities.facts.kl"), ui_text("probabilities.facts.kl_tip")),
+            ("shift", ui_text("probabilities.facts.shift"), ui_text("probabilities.facts.shift_tip")),
             ("entropy", ui_text("common.measure.entropy.name"), ui_text("probabilities.facts.entropy_tip")),
-        ):
+            ("choices", ui_text("probabilities.facts.choices"), ui_text("probabilities.facts.choices_tip")),
+        )
+        for number, (fact, name, tip) in enumerate(named):
             column = QVBoxLayout()
-            row.addLayout(column)
+            grid.addLayout(column, number // _FACTS_PER_ROW, number % _FACTS_PER_ROW)
             self._names[fact], self._values[fact] = name, _add_fact(column, name, tip)
-        row.addStretch(1)
+        grid.setColumnStretch(_FACTS_PER_ROW, 1)
 
     def show_position(self, position: Position | None) -> None:
         """Show a position's numbers."""
@@ -192,6 +201,7 @@ def _texts_of(position: Position) -> dict[str, str]:
     if (z := position.z_range) is not None:
         texts["z"] = percent_between(*z)
         texts["removed"] = percent_between(max(0.0, 1.0 - z.high), max(0.0, 1.0 - z.low))
+        texts["shift"] = _between(mask_shift(z.high), mask_shift(z.low))
         texts["kl"] = _between(*(math.inf if mass <= 0 else -math.log(mass) + 0.0 for mass in (z.high, z.low)))
     if position.kl is not None:
         texts["kl"] = _between(position.kl, position.kl)
@@ -203,7 +213,16 @@ def _texts_of(position: Position) -> dict[str, str]:
         nothing = NOTHING if position.unknown is None else UNKNOWN
         after = nothing if masked is None else f"{masked:.2f}"
         texts["entropy"] = ui_text("probabilities.facts.entropy", before=before, after=after)
+        choices = "–".join(dict.fromkeys(UNKNOWN if one is None else _choices(one) for one in nats))
+        left = nothing if masked is None else _choices(masked)
+        texts["choices"] = ui_text("probabilities.facts.change", before=choices, after=left)
     return texts
+
+
+def _choices(entropy: float) -> str:
+    """Return the number of equally probable tokens that have an entropy."""
+    choices = math.exp(entropy) if entropy < _MOST_NATS else math.inf
+    return f"{choices:.1f}" if choices < _WHOLE_CHOICES else f"{choices:,.0f}"
 
 
 def _between(low: float, high: float) -> str:
@@ -397,6 +416,14 @@ class RedistributionPlot:
         item.getAxis("bottom").hide()
         item.getAxis("left").setStyle(tickLength=0, tickTextOffset=theme.SPACE_S)
         self.rows: tuple[Candidate, ...] = ()
+        self.curve: Any = pyqtgraph.PlotWidget()
+        self.curve.setMenuEnabled(False)
+        self.curve.setMouseEnabled(x=False, y=False)
+        self.curve.hideButtons()
+        self.curve.setFrameShape(QFrame.Shape.NoFrame)
+        self.curve.setFixedHeight(_CURVE_HEIGHT)
+        self.curve.setAccessibleName(ui_text("probabilities.curve"))
+        self.curve.setToolTip(plain_text(ui_text("probabilities.curve_tip")))
 
     def draw(self, position: Position) -> None:
         """Draw the most probable tokens of a position."""
@@ -428,6 +455,37 @@ class RedistributionPlot:
         for row, candidate in zip(rows, self.rows, strict=True):
             self._numbers(row, candidate, peak)
         self._scale(len(self.rows))
+        self._draw_curve(position.candidates)
+
+    def _draw_curve(self, candidates: tuple[Candidate, ...]) -> None:
+        """Draw the probabilities by rank before the mask, and those after it by their own rank, on logarithmic axes."""
+        self.curve.clear()
+        self.curve.setBackground(theme.colour(Role.PANEL))
+        curves = [
+            [max(_LEAST_POWER, math.log10(p)) for p in probabilities] for probabilities in rank_curves(candidates)
+        ]
+        lowest = math.floor(min((power for curve in curves for power in curve), default=-1.0))
+        furthest = max(1.0, math.log10(max(map(len, curves)) or 1))
+        for name, ticks in (
+            ("bottom", [(power, f"{10**power:,}") for power in range(math.ceil(furthest) + 1)]),
+            ("left", [(power, percent(10.0**power)) for power in range(min(lowest, -1), 1)]),
+        ):
+            axis = self.curve.getPlotItem().getAxis(name)
+            axis.setTicks([ticks])
+            axis.setTickFont(tabular(theme.ui_font(-0.5)))
+            axis.setPen(theme.colour(Role.BORDER))
+            axis.setTextPen(theme.colour(Role.MUTED))
+        self.curve.getPlotItem().setLabel("bottom", ui_text("probabilities.rank"))
+        width = max(QFontMetricsF(tabular(theme.ui_font(-0.5))).horizontalAdvance(text) for _, text in ticks)
+        self.curve.getPlotItem().getAxis("left").setWidth(width + 2 * theme.SPACE_S)
+        for powers, role, style in (
+            (curves[0], Role.BAR_MODEL, Qt.PenStyle.DashLine),
+            (curves[1], Role.BAR_MASKED, Qt.PenStyle.SolidLine),
+        ):
+            pen = QPen(theme.colour(role), _CURVE_WIDTH, style)
+            pen.setCosmetic(True)
+            self.curve.plot([math.log10(rank) for rank in range(1, len(powers) + 1)], powers, pen=pen)
+        self.curve.setRange(xRange=(0, furthest), yRange=(min(lowest, -1), 0), padding=0.07)
 
     def _bars(self, rows: list[float], lengths: list[float], *, pen: object, brush: object) -> None:
         bars = self._library.BarGraphItem(x0=0, y=rows, width=lengths, height=_PAIR_BAR, pen=pen, brush=brush)
@@ -456,6 +514,17 @@ class RedistributionPlot:
         # The longest bar leaves a third of the width for the numbers at its end.
         self.widget.setRange(xRange=(0, 1.5), yRange=(-0.6, row_count - 0.4), padding=0)
         self.widget.setFixedHeight(row_count * _PAIR_HEIGHT + theme.SPACE_S)
+
+
+def rank_curves(candidates: tuple[Candidate, ...]) -> tuple[list[float], list[float]]:
+    """Return the known probabilities before and after the mask, each by its own rank, as far as no rank is missing.
+
+    Args:
+        candidates: the candidates by the model's rank.
+    """
+    before = [one.p for number, one in enumerate(candidates, 1) if one.rank == number and one.p]
+    after = sorted((one.p_masked for one in candidates if one.allowed and one.p_masked), reverse=True)
+    return before, after[:_RANKS_AFTER]
 
 
 def most_probable(candidates: tuple[Candidate, ...], most: int = MOST_BARS) -> tuple[Candidate, ...]:

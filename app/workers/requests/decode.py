@@ -21,6 +21,7 @@ from engine.decoding.values import (
     Position,
     SampleOutcome,
     SamplerSettings,
+    TokenStage,
     Trace,
 )
 
@@ -335,6 +336,7 @@ class WhyAnswer:
         removed_by: the stage that removes a token which the grammar allows, and why; None if there is none.
         index: the number of tokens before it: in a run the window may show a later step by now.
         read: what the grammar has read before it; None if no grammar is read.
+        stages: its numbers after each stage before the draw; empty for a text, and if the model is not queried.
     """
 
     token_id: int | None
@@ -343,6 +345,7 @@ class WhyAnswer:
     removed_by: tuple[str, str] | None = None
     index: int | None = None
     read: bytes | None = None
+    stages: tuple[TokenStage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

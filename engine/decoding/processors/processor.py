@@ -111,7 +111,7 @@ class Pipeline:
         >>> pipeline = Pipeline([("static", StaticMask(vocabulary, ["LOWER"])), ("temperature", Temperature(0.5))])
         >>> logits, state = pipeline.process(pipeline.init(1), np.array([[1.0, 3.0, 9.0]]), Context.of([[]]))
         >>> logits.tolist()
-        [[-4.0, 0.0, -inf]]
+        [[2.0, 6.0, -inf]]
         >>> pipeline.moved("temperature", 0).names
         ('temperature', 'static')
 

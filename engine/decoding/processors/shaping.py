@@ -48,6 +48,7 @@ class RunShape(Protocol):
         ...
 
 
+_LARGEST_LOGIT = 1e12
 _FIRST_LOOK = 1024  # the number of best tokens that usually suffices for top-p
 
 
@@ -70,8 +71,8 @@ def temperature(logits: Logits, degree: float) -> Logits:
     """Divide the logits by a temperature above 0."""
     # Shifting first changes no probability and keeps a tiny temperature from overflowing to +inf.
     top = float(logits.max(initial=-np.inf))
-    shifted = logits - top if top > -np.inf else logits
-    return np.asarray(shifted / degree, dtype=np.float64)
+    is_too_large = top > -np.inf and abs(top) > _LARGEST_LOGIT * degree
+    return np.asarray((logits - top if is_too_large else logits) / degree, dtype=np.float64)
 
 
 def top_k(logits: Logits, k: int) -> Logits:

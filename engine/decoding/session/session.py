@@ -53,6 +53,7 @@ from engine.decoding.values import (
     Step,
     StepOrigin,
     StopRule,
+    TokenStage,
     Trace,
 )
 from engine.masking.bitmask import unpack_mask
@@ -311,6 +312,19 @@ class DecodeSession:
         if decision.unknown is not None and self._price(ids):
             decision = self._decide()
         return candidates.rows(decision, ids, self._vocabulary)[0]
+
+    def token_stages(self, token_id: int) -> tuple[TokenStage, ...]:
+        """Return a token's logit, probability and rank after each stage here; empty if the model is not queried.
+
+        Args:
+            token_id: an id of the vocabulary.
+        """
+        if not self._asks_model(self.finish):
+            return ()
+        decision = self._decide_to_show()
+        if decision.unknown is not None and self._price(np.array([token_id], dtype=np.int64)):
+            decision = self._decide_to_show()
+        return candidates.token_stages(decision, token_id)
 
     def preferred(self, ids: Collection[int], most: int) -> tuple[Candidate, ...]:
         """Return the candidates of some ids of the vocabulary, those that the model prefers, at most `most`."""

@@ -8,8 +8,9 @@ from decode_views import CANDIDATES, PARTIAL_CANDIDATES, candidate, partial_posi
 from PySide6.QtCore import Qt
 
 from app.catalogue import ui_text
-from app.panes.probabilities.pane import MOST_BARS, ProbabilitiesPane, axis_label, most_probable
+from app.panes.probabilities.pane import MOST_BARS, ProbabilitiesPane, axis_label, most_probable, rank_curves
 from engine.decoding.stage_texts import stage_title
+from engine.decoding.values import mask_shift
 
 
 @pytest.fixture
@@ -21,10 +22,11 @@ def pane(qtbot):
     return pane
 
 
-def facts(removed, z, kl, entropy):
+def facts(removed, z, kl, shift, entropy, choices):
     names = ui_text("probabilities.facts.removed"), ui_text("common.measure.z.name")
-    names += ui_text("probabilities.facts.kl"), ui_text("common.measure.entropy.name")
-    values = removed, z, kl, entropy
+    names += ui_text("probabilities.facts.kl"), ui_text("probabilities.facts.shift")
+    names += ui_text("common.measure.entropy.name"), ui_text("probabilities.facts.choices")
+    values = removed, z, kl, shift, entropy, choices
     return " · ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
 
 
@@ -37,7 +39,7 @@ def test_it_draws_the_most_probable_tokens(qtbot, pane):
     pane.show_position(position())
     qtbot.waitUntil(lambda: pane.plot is not None)
     assert [c.token_id for c in pane.plot.rows] == [11, 10, 12, 13, 0]
-    assert pane.facts.text == facts("50.0%", "50.0%", "0.693 nats", "1.50 → 0.75 nats")
+    assert pane.facts.text == facts("50.0%", "50.0%", "0.693 nats", "0.216 nats", "1.50 → 0.75 nats", "4.5 → 2.1")
 
 
 def test_it_draws_again_and_clears(qtbot, pane):
@@ -59,12 +61,12 @@ def test_a_hidden_pane_imports_nothing(qtbot):
 
 def test_no_mass_at_all_is_an_infinite_divergence(pane):
     pane.show_position(position(z=0.0, kl=math.inf))
-    assert pane.facts.text == facts("100%", "0%", "∞", "1.50 → 0.75 nats")
+    assert pane.facts.text == facts("100%", "0%", "∞", "0.693 nats", "1.50 → 0.75 nats", "4.5 → 2.1")
 
 
 def test_values_without_a_model_are_not_shown_as_zero(pane):
     pane.show_position(replace(position(), z=None, kl=None, entropy=None, entropy_masked=None))
-    assert pane.facts.text == facts("–", "–", "–", "–")
+    assert pane.facts.text == facts("–", "–", "–", "–", "–", "–")
 
 
 def test_there_are_at_most_so_many_bars():
@@ -92,7 +94,8 @@ def test_unknown_numbers_have_bounds(pane):
     pane.show_position(partial_position())
     kl = f"0.693–{ui_text('probabilities.facts.nats', value=-math.log(0.4))}"
     entropy = ui_text("probabilities.facts.entropy", before="1.25–2.50", after="?")
-    assert pane.facts.text == facts("50.0–60.0%", "40.0–50.0%", kl, entropy)
+    shift = f"0.216–{ui_text('probabilities.facts.nats', value=mask_shift(0.4))}"
+    assert pane.facts.text == facts("50.0–60.0%", "40.0–50.0%", kl, shift, entropy, "3.5–12.2 → ?")
     model = pane.waterfall.model
     assert [model.index(0, column).data() for column in range(1, 4)] == ["?", "? · ?", "?"]
     tip = model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
@@ -116,3 +119,17 @@ def test_the_waterfall_shows_what_each_stage_removed(pane, qtmodeltester):
     assert not pane.waterfall.isHidden()
     pane.show_position(None)
     assert pane.waterfall.isHidden()
+
+
+def test_the_curves_by_rank_have_no_gaps():
+    listed = (candidate(1, b"a", 0.5, rank=1), candidate(2, b"b", 0.25, allowed=False, rank=2))
+    before, after = rank_curves((*listed, candidate(0, None, 0.01, rank=90, is_eos=True)))
+    assert before == [0.5, 0.25]
+    assert after == [1.0, 0.02]
+
+
+def test_the_curve_is_drawn_with_the_bars(qtbot, pane):
+    pane.show_position(position())
+    qtbot.waitUntil(lambda: pane.plot is not None)
+    assert pane.plot.curve.isVisible()
+    assert [len(curve.yData) for curve in pane.plot.curve.getPlotItem().listDataItems()] == [4, 2]

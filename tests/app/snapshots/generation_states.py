@@ -24,6 +24,7 @@ from engine.decoding.values import (
     Finish,
     SampleOutcome,
     SamplerSettings,
+    TokenStage,
     TopToken,
 )
 from engine.matching import Matcher
@@ -93,6 +94,22 @@ def why(text: str, token: bytes) -> QWidget:
     made.show_why(
         WhyAnswer(10, explanation, "`Sure` is not allowed here: it begins with `S`. Expected here: `tr` or a digit.")
     )
+    return settled(made)
+
+
+def stages_of_token() -> QWidget:
+    """The numbers of an allowed token after each stage, and the stage that removes it."""
+    made, grammar = pane(), compile_grammar("regex", "true|[0-9]+")
+    explanation = Matcher(grammar, Vocabulary([b"t", b"true"], [])).explain(0)
+    stages = (
+        TokenStage("", 4.125, 0.3, 2),
+        TokenStage("grammar", 4.125, 0.6, 1),
+        TokenStage("repetition-penalty", 3.438, 0.43, 2),
+        TokenStage("temperature", 4.911, 0.41, 2),
+        TokenStage("top-k", 4.911, 0.41, 2),
+        TokenStage("xtc", None, None, None, is_removed=True),
+    )
+    made.show_why(WhyAnswer(11, explanation, explanation.sentence, stages=stages))
     return settled(made)
 
 
@@ -192,6 +209,7 @@ STATES: dict[str, State] = {
     "generation-prompt": lambda: prompt(chat=False),
     "generation-chat": lambda: prompt(chat=True, sees=True),
     "generation-why": lambda: why('root ::= a | b | c\na ::= "true"\nb ::= "tra"\nc ::= [0-9]+\n', b"trx"),
+    "generation-stages": stages_of_token,
     "generation-search": lambda: looked_up("su", True),
     "generation-search-nothing": lambda: looked_up("zzz", False),
     "chips-choice": lambda: coloured("choice"),

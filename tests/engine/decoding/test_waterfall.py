@@ -6,12 +6,19 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from transformers.generation import logits_process as theirs
 
+from engine.compile import compile_grammar
+from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.processors import softmax
 from engine.decoding.sampler import decide, entropy, waterfall
-from engine.decoding.values import SamplerSettings
+from engine.decoding.session.session import DecodeSession
+from engine.decoding.values import SamplerSettings, mask_shift
+from engine.matching import Matcher
+from engine.models import load_model
 
 SETTINGS = SamplerSettings(repetition_penalty=1.3, temperature=0.7, top_k=5, top_p=0.9, min_p=0.05)
 
@@ -84,3 +91,103 @@ def test_entropy_is_what_the_definition_says(given_logits):
     p = softmax(logits)
     expected = -sum(x * math.log(x) for x in p.tolist() if x > 0)
     assert entropy(p, logits) == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.integers(0, 10_000))
+def test_the_shift_by_a_mask_is_the_jensen_shannon_divergence(seed):
+    made = decision(SamplerSettings(), seed)
+    middle = (made.p + made.p_masked) / 2
+    parts = [
+        sum(one * math.log(one / mean) for one, mean in zip(p.tolist(), middle.tolist(), strict=True) if one > 0)
+        for p in (made.p, made.p_masked)
+    ]
+    assert mask_shift(made.z) == pytest.approx(sum(parts) / 2)
+    assert (mask_shift(0.0), mask_shift(1.0)) == (math.log(2), 0.0)
+
+
+PIPELINE = {
+    "frequency_penalty": 0.3,
+    "presence_penalty": 0.2,
+    "dry_multiplier": 0.5,
+    "dry_allowed_length": 1,
+    "typical_p": 0.95,
+    "xtc_probability": 1.0,
+    "xtc_threshold": 0.3,
+    "mirostat": 2,
+    "mirostat_tau": 2.0,
+}
+FILTERS = SamplerSettings(repetition_penalty=1.2, temperature=1.4, top_k=30, top_p=0.97, min_p=0.01, seed=5)
+
+
+def dry_in_torch(scores, history):
+    """Lower what followed the last token where that occurred before, by the length of what both have in common."""
+    lengths = {}
+    for end in range(len(history) - 1):
+        shared = 0
+        while shared <= end and history[end - shared] == history[-1 - shared]:
+            shared += 1
+        if shared:
+            lengths[history[end + 1]] = max(lengths.get(history[end + 1], 0), shared)
+    for token_id, length in lengths.items():
+        scores[0, token_id] -= 0.5 * 1.75 ** (length - 1)
+    return scores
+
+
+def in_torch(model, matcher, history, written, mu):
+    """Yield the name of each stage and the scores after it, float64[1, V], computed with torch alone."""
+    ids = torch.tensor([history])
+    scores = torch.from_numpy(np.array(model.logits(history), np.float64))[None]
+    yield "", scores
+    allowed = torch.tensor([matcher.is_allowed(token_id) for token_id in range(model.vocabulary.size)])
+    scores = scores.masked_fill(~allowed, -math.inf)
+    yield "grammar", scores
+    scores = theirs.RepetitionPenaltyLogitsProcessor(1.2)(ids, scores)
+    yield "repetition-penalty", scores
+    counts = torch.bincount(torch.tensor(written, dtype=torch.long), minlength=scores.shape[1])
+    scores = scores - 0.3 * counts - 0.2 * (counts > 0)
+    yield "frequency-penalty", scores
+    scores = dry_in_torch(scores.clone(), history)
+    yield "dry", scores
+    chain = [("temperature", theirs.TemperatureLogitsWarper(1.4)), ("top-k", theirs.TopKLogitsWarper(30))]
+    chain += [("typical", theirs.TypicalLogitsWarper(0.95)), ("top-p", theirs.TopPLogitsWarper(0.97))]
+    for name, warper in (*chain, ("min-p", theirs.MinPLogitsWarper(0.01))):
+        scores = warper(ids, scores)
+        yield name, scores
+    p = scores.softmax(-1)
+    top = p >= 0.3
+    if int(top.sum()) > 1:
+        scores = scores.masked_fill(top & (p > p[top].min()), -math.inf)
+    yield "xtc", scores
+    p = scores.softmax(-1)
+    beyond = -p.log2() > mu
+    if not bool((~beyond).any()):
+        beyond = p < p.max()
+    yield "mirostat", scores.masked_fill(beyond, -math.inf)
+
+
+def test_a_token_after_each_stage_has_the_numbers_that_torch_computes_at_five_steps():
+    model, grammar = load_model("records"), compile_grammar("regex", "[a-z ]{30}")
+    pipeline = PipelineSettings().with_values(PIPELINE)
+    session = DecodeSession(grammar, model, pipeline=pipeline, sampler=FILTERS)
+    matcher, mu = Matcher(grammar, model.vocabulary), 4.0
+    for _ in range(5):
+        written = [step.token_id for step in session.steps]
+        expected = list(in_torch(model, matcher, [*session.prompt_ids, *written], written, mu))
+        order = expected[0][1][0].argsort(descending=True)[[0, 1, 5, 40]].tolist()
+        best_drawn = int(expected[-1][1][0].argmax())
+        for token_id in (*order, best_drawn):
+            alive = True
+            for stage, (name, scores) in zip(session.token_stages(token_id), expected, strict=False):
+                row = scores[0]
+                assert stage.name == name
+                assert alive
+                if stage.is_removed:
+                    assert row[token_id] == -math.inf
+                    alive = False
+                    continue
+                assert stage.logit == pytest.approx(float(row[token_id]), abs=1e-9)
+                assert stage.p == pytest.approx(float(row.softmax(-1)[token_id]), rel=1e-9)
+                assert stage.rank == 1 + int((row > row[token_id]).sum() + (row[:token_id] == row[token_id]).sum())
+        drawn = session.step()
+        mu -= 0.1 * (-math.log2(float(expected[-1][1][0].softmax(-1)[drawn.token_id])) - 2.0)
+        matcher.accept(drawn.token_id)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from decode_views import WHY, candidate, position, trace, view
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextDocumentFragment
 from PySide6.QtWidgets import QLabel, QToolButton
 
 from app import theme
@@ -14,7 +15,8 @@ from app.catalogue import ui_text
 from app.widgets.rich_text import prose
 from app.workers.requests.decode import WhyAnswer
 from engine.compile import compile_grammar
-from engine.decoding.values import SamplerSettings
+from engine.decoding.stage_texts import stage_title
+from engine.decoding.values import SamplerSettings, TokenStage
 from engine.matching import Matcher
 from engine.matching.byte_descriptions import byte_prose
 from engine.matching.explanation import Explanation, Reason, RefusalKind, RefusingKeyword, TokenRefusal
@@ -153,3 +155,21 @@ def test_beside_a_long_answer_there_is_room_for_ten_candidates(qtbot, pane):
     table = pane.candidates.table
     seen = table.viewport().height() + pane.candidates.ends.height() * pane.candidates.ends.isVisible()
     assert seen >= 10 * table.verticalHeader().defaultSectionSize()
+
+
+def test_the_numbers_after_each_stage_end_where_the_token_is_removed(pane):
+    stages = (
+        TokenStage("", 2.5, 0.4, 1),
+        TokenStage("grammar", 2.5, 0.8, 1),
+        TokenStage("temperature", 5.0, 0.96, 1),
+        TokenStage("top-k", None, None, None, is_removed=True),
+    )
+    pane.show_why(replace(WHY, stages=stages))
+    shown = QTextDocumentFragment.fromHtml(pane.why.stages.text()).toPlainText()
+    assert pane.why.stages.isVisible()
+    titles = [stage_title(stage.name) for stage in stages[1:]]
+    assert [shown.index(title) for title in titles] == sorted(shown.index(title) for title in titles)
+    for number in ("2.500", "40.0%", "80.0%", "5.000", "96.0%", ui_text("generation.why.stages.removed")):
+        assert number in shown
+    pane.show_why(WHY)
+    assert not pane.why.stages.isVisible()
