@@ -391,7 +391,7 @@ def _stages_html(stages: Sequence[TokenStage]) -> str:
     for stage in stages:
         title = stage_title(stage.name) if stage.name else ui_text("generation.why.stages.model")
         if stage.is_removed:
-            removed = words(f"✗ {ui_text('generation.why.stages.removed')}", Role.FORBIDDEN)
+            removed = words(f"✗ {ui_text('generation.why.stages.fragment.removed')}", Role.FORBIDDEN)
             rows.append(_cells([words(title, Role.FORBIDDEN, strong=True), removed]))
             break
         numbers = (

@@ -169,7 +169,7 @@ def test_the_numbers_after_each_stage_end_where_the_token_is_removed(pane):
     assert pane.why.stages.isVisible()
     titles = [stage_title(stage.name) for stage in stages[1:]]
     assert [shown.index(title) for title in titles] == sorted(shown.index(title) for title in titles)
-    for number in ("2.500", "40.0%", "80.0%", "5.000", "96.0%", ui_text("generation.why.stages.removed")):
+    for number in ("2.500", "40.0%", "80.0%", "5.000", "96.0%", ui_text("generation.why.stages.fragment.removed")):
         assert number in shown
     pane.show_why(WHY)
     assert not pane.why.stages.isVisible()
