@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from random_model import RandomModel
-from server_double import DoubleReply, SentRequest
+from server_double import DoubleReply, SentRequest, served
 
 TOKENS = [None, None, *(bytes([byte]) for byte in range(32, 127)), b"\n", b" the", b"ab"]
 NAMES = {0: "<s>", 1: "</s>"}
@@ -107,3 +107,9 @@ def _entry(token_id: int) -> dict[str, Any]:
 
 def _error(code: int, message: str) -> dict[str, Any]:
     return {"error": {"code": code, "message": message, "type": "error"}}
+
+
+if __name__ == "__main__":  # for long runs of the random user
+    with served(LlamaDouble()) as server:
+        print(server.address, flush=True)  # noqa: T201
+        server.stopping.wait()

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QToolButton, Q
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.document.gallery import examples
 from app.window.notation_menu import ADDITIONAL, ESCAPES, WHITESPACE, notation_choices
+from app.window.panes import PANES
 from tests.app.user.invariants import reread
 from tests.app.user.own_window import OwnWindow
 
@@ -41,16 +42,15 @@ GRAMMARS = {
 }
 TYPED = "ab(c)[d-f]{2}*+?|\\.^$ \"':=,<>\n{}09é"
 LATE_PANES = (
-    "view.timeline",
-    "view.probabilities",
-    "view.tests",
-    "view.breakpoints",
-    "view.forced",
+    *(f"view.{pane.id}" for pane in PANES),
     "view.baseline",
     "view.explanation",
     "view.reference",
     "view.gbnf",
 )
+SERVERS = os.environ.get("RANDOM_USER_SERVER", "").split()
+"""The addresses of servers to attach to, such as `python tests/support/llama_double.py` prints."""
+
 # What leaves the walk (it has its own actions for that), or waits for a person.
 LEFT_OUT = {"file.quit", "file.open", "run.workers"}
 
@@ -258,7 +258,7 @@ def choose_options_of_a_schema(desk: OwnWindow, rng: random.Random) -> None:
 
 
 def choose_a_model(desk: OwnWindow, rng: random.Random) -> None:
-    desk.window.model_menu.open(rng.choice(["letters", "endless", "broken"]))
+    desk.window.model_menu.open(rng.choice(["letters", "endless", "broken", *SERVERS]))
 
 
 def write_a_prompt(desk: OwnWindow, rng: random.Random) -> None:
