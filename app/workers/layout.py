@@ -6,6 +6,8 @@ return all the same costs the process, which keeps nothing; the window then asks
 
 from __future__ import annotations
 
+import threading
+
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutAnswer, LayoutRequest
 from app.workers.loop import Handler, Job, handles
@@ -13,16 +15,24 @@ from app.workers.requests.layout import LayOut, LayOutPlainly
 
 
 class LayoutHandler(Handler):
-    """Lays graphs out."""
+    """Lays graphs out, one at a time: Graphviz keeps what it reads of a graph in global variables."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._one_at_a_time = threading.Lock()
 
     def warm(self) -> None:
-        """Load the libraries by laying out the smallest graph."""
-        lay_out(LayoutRequest(-1, ((0, 1.0, 1.0),), (), 0))
+        """Load the libraries by laying out the smallest graph; runs in a thread beside the first request."""
+        self._laid_out(LayoutRequest(-1, ((0, 1.0, 1.0),), (), 0))
 
     @handles(LayOut)
     def _lay_out(self, request: LayOut, _job: Job) -> LayoutAnswer:
-        return lay_out(request.graph)
+        return self._laid_out(request.graph)
 
     @handles(LayOutPlainly)
     def _lay_out_plainly(self, request: LayOutPlainly, _job: Job) -> LayoutAnswer:
-        return lay_out(request.graph, plainly=True)
+        return self._laid_out(request.graph, plainly=True)
+
+    def _laid_out(self, request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
+        with self._one_at_a_time:
+            return lay_out(request, plainly=plainly)
