@@ -1,10 +1,11 @@
-# The two commands of Turnstile. `make run` opens the window, `make test` checks everything; both set up what they need.
+# `make run` opens the window, `make test` checks everything, `make bundle` builds packages for users; each sets up what it
+# needs.
 
 BIN := .venv/bin
 # Two processes of tests at once: one thread each, or they fight for the cores.
 TEST := QT_QPA_PLATFORM=offscreen OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
-.PHONY: run test manual ready-to-run ready-to-test ready-to-manual lint types contracts tests format
+.PHONY: run test manual bundle ready-to-run ready-to-test ready-to-manual ready-to-bundle lint types contracts tests format
 
 run: ready-to-run
 	@$(BIN)/turnstile
@@ -16,7 +17,10 @@ test: ready-to-test
 	@$(MAKE) --no-print-directory contracts
 	@$(MAKE) --no-print-directory tests
 
-ready-to-run ready-to-test ready-to-manual: ready-to-%:
+bundle: ready-to-bundle
+	@build/env/bin/python packaging/make_bundle.py
+
+ready-to-run ready-to-test ready-to-manual ready-to-bundle: ready-to-%:
 	@python="$$(sh packaging/find-python.sh)" && "$$python" packaging/bootstrap.py $*
 
 # The pages of `resources/manual` as HTML, which *Help › Manual* opens from the disk.

@@ -1,4 +1,4 @@
-"""Makes `.venv` ready for `make run` and `make test`: environment, system libraries, packages.
+"""Makes an environment ready for `make run`, `make test` or `make bundle`: system libraries and packages.
 
 Done once, it is recognised by a stamp, so that a second `make run` starts at
 once. The stamp is written last and holds a hash of all that decides what is
@@ -26,10 +26,18 @@ from pathlib import Path
 import system_libraries
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = {"run": (), "test": ("test",), "manual": ("manual",)}
+EXTRAS = {"run": (), "test": ("test",), "manual": ("manual",), "bundle": ("bundle",)}
 """What each goal installs besides the program."""
 
-COVERED_BY = {"run": ("run", "test", "manual"), "test": ("test",), "manual": ("manual", "test")}
+ENVIRONMENTS = {"run": ".venv", "test": ".venv", "manual": ".venv", "bundle": "build/env"}
+"""The environment of each goal. What is installed for tests must not get into a bundle."""
+
+COVERED_BY = {
+    "run": ("run", "test", "manual"),
+    "test": ("test",),
+    "manual": ("manual", "test"),
+    "bundle": ("bundle",),
+}
 """The goals whose installation serves a goal too."""
 
 
@@ -49,7 +57,7 @@ def fingerprint(root: Path, goal: str) -> str:
 
 def stamp(root: Path, goal: str) -> Path:
     """Where it is noted that `goal` was set up."""
-    return root / ".venv" / f"ready-to-{goal}"
+    return root / ENVIRONMENTS[goal] / f"ready-to-{goal}"
 
 
 def is_ready(root: Path, goal: str) -> bool:
@@ -71,9 +79,10 @@ def prepare(root: Path, goal: str) -> None:
         return
     if sys.platform.startswith("linux"):
         provide_system_libraries()
-    make_environment(root)
+    place = root / ENVIRONMENTS[goal]
+    make_environment(place)
     for other in EXTRAS:
-        stamp(root, other).unlink(missing_ok=True)
+        (place / f"ready-to-{other}").unlink(missing_ok=True)
     install(root, goal)
     stamp(root, goal).write_text(fingerprint(root, goal), "ascii")
 
@@ -100,13 +109,12 @@ def provide_system_libraries() -> None:
     say("They are for a display that is not in use; going on without them.")
 
 
-def make_environment(root: Path) -> None:
-    """Make `.venv`, or make it anew where it is broken, moved or of another Python."""
-    place = root / ".venv"
+def make_environment(place: Path) -> None:
+    """Make an environment, or make it anew where it is broken, moved or of another Python."""
     if environment_works(place):
         return
     provide_venv_module()
-    say("Making .venv")
+    say(f"Making {place}")
     shutil.rmtree(place, ignore_errors=True)
     run((sys.executable, "-m", "venv", str(place)))
     # Its scripts name their interpreter by its path: an environment that was moved or copied must be made anew.
@@ -131,7 +139,9 @@ def provide_venv_module() -> None:
     except ImportError:
         package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
         if system_libraries.distribution() != "debian":
-            raise SetupError("This Python has no `ensurepip`, so it cannot make .venv; use one that has.") from None
+            raise SetupError(
+                "This Python has no `ensurepip`, so it cannot make an environment; use one that has."
+            ) from None
         if os.geteuid() != 0:
             raise SetupError(f"Python's venv module is missing. Run: sudo apt-get install {package}") from None
         run(("apt-get", "update"))
@@ -142,7 +152,7 @@ def install(root: Path, goal: str) -> None:
     """Install Turnstile, editable, with the versions that it was tested with."""
     say("Installing packages; the first time takes a few minutes, most of it for PyTorch")
     extras = f"[{','.join(EXTRAS[goal])}]" if EXTRAS[goal] else ""
-    pip = (str(interpreter(root / ".venv")), "-m", "pip", "--disable-pip-version-check", "--quiet")
+    pip = (str(interpreter(root / ENVIRONMENTS[goal])), "-m", "pip", "--disable-pip-version-check", "--quiet")
     run(
         (
             *pip,

@@ -20,7 +20,7 @@ def calls(monkeypatch, root):
 
     def make_environment(place):
         made.append("environment")
-        (place / ".venv").mkdir(exist_ok=True)
+        place.mkdir(parents=True, exist_ok=True)
 
     monkeypatch.setattr(bootstrap, "provide_system_libraries", lambda: made.append("libraries"))
     monkeypatch.setattr(bootstrap, "make_environment", make_environment)
@@ -47,6 +47,14 @@ def test_what_serves_the_program_does_not_serve_the_tests(root, calls):
     bootstrap.prepare(root, "run")
     bootstrap.prepare(root, "test")
     assert calls[-1] == "install test"
+
+
+def test_a_bundle_has_an_environment_without_tests(root, calls):
+    bootstrap.prepare(root, "test")
+    bootstrap.prepare(root, "bundle")
+    assert calls[-1] == "install bundle"
+    assert bootstrap.stamp(root, "bundle").parent != bootstrap.stamp(root, "test").parent
+    assert bootstrap.is_ready(root, "test")
 
 
 def test_a_change_of_the_dependencies_installs_again(root, calls):
@@ -79,8 +87,8 @@ def test_an_environment_that_works_is_kept(tmp_path, monkeypatch):
         (tmp_path / ".venv").mkdir()
 
     monkeypatch.setattr(bootstrap, "run", run)
-    bootstrap.make_environment(tmp_path)
-    bootstrap.make_environment(tmp_path)
+    bootstrap.make_environment(tmp_path / ".venv")
+    bootstrap.make_environment(tmp_path / ".venv")
     assert made == [str(tmp_path / ".venv")]
 
 

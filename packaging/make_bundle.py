@@ -1,0 +1,190 @@
+"""Builds the application as a folder with its own Python, and what is made of it: `make bundle`.
+
+On Linux, that is a Debian package and an archive that runs wherever it is unpacked; on macOS an application in a disk
+image, on Windows an installer. The folder is built with the packages of the environment that runs this script, which
+`packaging/bootstrap.py bundle` makes, so that nothing that is installed for tests gets into it.
+
+Signing is decided by environment variables, so that no secret is in a file: `resources/manual/install.md` lists them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from py_compile import PycInvalidationMode
+from typing import Final
+
+import debian_package
+import sbom
+from bundle_contents import APPLICATION, distributions
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+DIST: Final = ROOT / "dist"
+WORK: Final = ROOT / "build"
+MOST_BYTES: Final = 400_000_000
+"""The most that a package or archive may have."""
+
+
+class BundleError(Exception):
+    """The bundle cannot be built; the message says what to do."""
+
+
+def require_cpu_torch(version: str) -> None:
+    """Refuse the build of PyTorch for graphics cards, whose libraries have gigabytes.
+
+    Args:
+        version: PyTorch's version of CUDA or ROCm; empty in the build for processors.
+    """
+    if version:
+        raise BundleError(
+            f"PyTorch in this environment is the one for graphics cards ({version}): a bundle would have gigabytes. "
+            f"Install the one for processors, from the index that PyTorch's site names, and try again: "
+            f"{sys.executable} -m pip install --index-url ADDRESS torch"
+        )
+
+
+def build_folder() -> Path:
+    """Run PyInstaller, and return the folder of the program."""
+    torch = import_module("torch.version")
+    require_cpu_torch(torch.cuda or torch.hip or "")
+    folder = DIST / "turnstile"
+    run(
+        (
+            *(sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN"),
+            *(
+                "--distpath",
+                str(DIST),
+                "--workpath",
+                str(WORK / "pyinstaller"),
+                str(ROOT / "packaging" / "bundle.spec"),
+            ),
+        )
+    )
+    compile_sources(folder)
+    sbom.write(folder, folder / "_internal")
+    return folder
+
+
+def compile_sources(folder: Path) -> None:
+    """Compile the modules that are files, since the installed folder cannot be written.
+
+    The compiled code is used without a look at the source's time, which a package does not keep.
+    """
+    if not compileall.compile_dir(
+        folder, maxlevels=40, quiet=2, workers=1, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH
+    ):
+        print("turnstile: some modules cannot be compiled and are compiled at every start", file=sys.stderr)
+
+
+def linux_files(folder: Path, version: str) -> dict[str, bytes]:
+    """Return the files for the desktop and for shells, by their path below `usr` or another prefix.
+
+    Args:
+        folder: the program.
+        version: of Turnstile.
+    """
+    files = debian_package.desktop_files(version, time.strftime("%Y-%m-%d", time.gmtime()))
+    for shell, path in debian_package.COMPLETIONS.items():
+        done = subprocess.run([folder / "turnstile", "--print-completion", shell], check=True, capture_output=True)
+        files[path] = done.stdout
+    return files
+
+
+def build_debian_package(folder: Path, version: str, level: int) -> Path:
+    """Make the Debian package of a folder.
+
+    Args:
+        folder: the program.
+        version: of Turnstile.
+        level: of the compression.
+    """
+    tree = WORK / "debian"
+    shutil.rmtree(tree, ignore_errors=True)
+    tree.mkdir(parents=True)
+    who, seconds = debian_package.maintainer(os.environ), time.time()
+    files = debian_package.documents(version, who, seconds) | linux_files(folder, version)
+    debian_package.write_tree(tree, folder, files, version, who)
+    package = DIST / f"turnstile_{version}_amd64.deb"
+    run(("dpkg-deb", "--root-owner-group", "-Zxz", f"-z{level}", "--build", str(tree), str(package)))
+    shutil.rmtree(tree)
+    return package
+
+
+def build_archive(folder: Path, version: str, level: int) -> Path:
+    """Make the archive of a folder, which runs wherever it is unpacked.
+
+    Args:
+        folder: the program.
+        version: of Turnstile.
+        level: of the compression.
+    """
+    name = f"turnstile-{version}-linux-x86_64"
+    archive = DIST / f"{name}.tar.zst"
+    run(
+        (
+            *("tar", "--create", "--file", str(archive), "--use-compress-program", f"zstd -T0 -{level}"),
+            *("--owner=0", "--group=0", "--numeric-owner", "--sort=name"),
+            *("--transform", f"s,^{folder.name},{name},S", "--directory", str(folder.parent), folder.name),
+        )
+    )
+    return archive
+
+
+def check_size(package: Path, most: int = MOST_BYTES) -> str:
+    """Return the size of a package in words.
+
+    Raises:
+        BundleError: it is larger than it may be.
+    """
+    size = package.stat().st_size
+    if size > most:
+        raise BundleError(f"{package.name} has {size / 1e6:.0f} MB; at most {most / 1e6:.0f} MB are allowed.")
+    return f"{package.relative_to(ROOT)}: {size / 1e6:.0f} MB"
+
+
+def run(command: Sequence[str]) -> None:
+    """Run a command in the open.
+
+    Raises:
+        BundleError: it fails.
+    """
+    try:
+        subprocess.run(command, check=True)
+    except (subprocess.CalledProcessError, OSError) as error:
+        raise BundleError(f"This failed: {shlex.join(command)}\n{error}") from error
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build what the command line asks for; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else None)
+    parser.add_argument("--packages-only", action="store_true", help="pack the folder that is there")
+    parser.add_argument("--level", type=int, default=9, help="of the compression, 0 to 9")
+    options = parser.parse_args(arguments)
+    version = next(one.version for one in distributions() if one.name == APPLICATION)
+    try:
+        folder = DIST / "turnstile" if options.packages_only else build_folder()
+        packages = []
+        if sys.platform == "linux":
+            packages += [
+                build_debian_package(folder, version, options.level),
+                build_archive(folder, version, 2 * options.level + 1),
+            ]
+        for package in packages:
+            print(check_size(package))
+    except BundleError as error:
+        print(f"turnstile: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
