@@ -56,7 +56,9 @@ def build_folder() -> Path:
     """Run PyInstaller, and return the folder of the program."""
     torch = import_module("torch.version")
     require_cpu_torch(torch.cuda or torch.hip or "")
-    folder = DIST / "turnstile"
+    folder, pages = DIST / "turnstile", ROOT / "resources" / "manual"
+    settings = ("--builder", "html", "--quiet", "--conf-dir", str(ROOT / "packaging" / "manual"))
+    run((sys.executable, "-m", "sphinx", *settings, str(pages), str(pages / "html")))  # as `make manual`
     run(
         (
             *(sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN"),
