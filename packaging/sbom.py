@@ -28,7 +28,7 @@ _RULE: Final = "\n" + "=" * 120 + "\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BundledPart:
     """A part of the bundle that is no Python distribution.
 
     Attributes:
@@ -59,7 +59,7 @@ def write(folder: Path, contents: Path) -> None:
     (folder / LICENCES).write_text(licence_texts(found, parts), "utf-8")
 
 
-def document(found: Sequence[InstalledDistribution], parts: Iterable[Part] = ()) -> dict[str, Any]:
+def document(found: Sequence[InstalledDistribution], parts: Iterable[BundledPart] = ()) -> dict[str, Any]:
     """Return the SBOM in the form of CycloneDX 1.6.
 
     Args:
@@ -102,7 +102,7 @@ def compiled_in(name: str, inventory: Path) -> list[dict[str, Any]]:
     ]
 
 
-def licence_texts(found: Iterable[InstalledDistribution], parts: Iterable[Part]) -> str:
+def licence_texts(found: Iterable[InstalledDistribution], parts: Iterable[BundledPart]) -> str:
     """Return all licences, each text once, after the names of the parts that have it.
 
     Args:
@@ -124,15 +124,15 @@ def licence_texts(found: Iterable[InstalledDistribution], parts: Iterable[Part])
     return _RULE.join(("The parts of this program and their licences\n\n" + "\n".join(named) + "\n", *texts))
 
 
-def python() -> Part:
+def python() -> BundledPart:
     """Return the Python that runs this, with its licence."""
     path = Path(os.__file__).with_name("LICENSE.txt")
     text = path.read_text("utf-8") if path.is_file() else "The licence of Python is at python.org."
     version = platform.python_version()
-    return Part("Python", version, f"pkg:generic/python@{version}", text)
+    return BundledPart("Python", version, f"pkg:generic/python@{version}", text)
 
 
-def libraries(contents: Path) -> list[Part]:
+def libraries(contents: Path) -> list[BundledPart]:
     """Return the libraries of this Debian system that are in a bundle; none on other systems."""
     parts = []
     for path in sorted(contents.glob("lib*.so*")):
@@ -142,7 +142,7 @@ def libraries(contents: Path) -> list[Part]:
         version = _ask("dpkg-query", "--show", "--showformat=${Version}\n", owner) if owner else ""
         text = Path("/usr/share/doc", owner, "copyright") if owner else Path()
         parts.append(
-            Part(
+            BundledPart(
                 path.name,
                 version or "of the build machine",
                 f"pkg:deb/debian/{owner}@{version}" if owner else "",
@@ -178,7 +178,7 @@ def _component(one: InstalledDistribution) -> dict[str, Any]:
     }
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: BundledPart) -> dict[str, Any]:
     address = {"purl": part.address} if part.address else {}
     hashes = {"hashes": [{"alg": "SHA-256", "content": part.digest}]} if part.digest else {}
     return {

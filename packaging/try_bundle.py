@@ -55,7 +55,7 @@ class TrialError(Exception):
     """A step failed; the message says what was seen."""
 
 
-class Root:
+class TrialRoot:
     """A Debian system in a folder.
 
     Args:
@@ -139,7 +139,7 @@ class Root:
         return {name for name in names if not name.startswith(others)}
 
 
-def install(root: Root, package: Path) -> None:
+def install(root: TrialRoot, package: Path) -> None:
     """Install the package with what it depends on."""
     shutil.copy(package, root.path(_PACKAGE))
     apt = ("apt-get", "install", "-y", "--no-install-recommends")
@@ -149,7 +149,7 @@ def install(root: Root, package: Path) -> None:
     print(f"   {package.stat().st_size / 1e6:.0f} MB packed, {size / 1e6:.0f} MB installed")
 
 
-def use_commands(root: Root) -> None:
+def use_commands(root: TrialRoot) -> None:
     """Run subcommands: without a model, with one, and those that start child processes."""
     version = root.run("turnstile", "--version").split()
     if version[0] != "turnstile" or len(version) != 2:
@@ -173,7 +173,7 @@ def _engines(value: Any) -> list[str]:
     return [str(one.get("engine", one)) for one in value.get("engines", ())] if isinstance(value, dict) else []
 
 
-def cache_kernels(root: Root) -> None:
+def cache_kernels(root: TrialRoot) -> None:
     """Check that the compiled kernels are in the user's cache, and that the installed folder has nothing new."""
     kernels = root.path(f"{HOME}/.cache/turnstile/kernels")
     if not any(kernels.rglob("*.nbi")):
@@ -184,7 +184,7 @@ def cache_kernels(root: Root) -> None:
         raise TrialError(f"new files in the installed folder: {new[:5]}")
 
 
-def start_among_modules(root: Root) -> None:
+def start_among_modules(root: TrialRoot) -> None:
     """Start in a folder with modules of our names: none of them runs, not even in a child."""
     folder = root.path(f"{HOME}/project")
     folder.mkdir(exist_ok=True)
@@ -206,7 +206,7 @@ def start_among_modules(root: Root) -> None:
         raise TrialError(f"code of the folder ran: {root.path(f'{HOME}/ran').read_text()}")
 
 
-def use_window(root: Root) -> None:
+def use_window(root: TrialRoot) -> None:
     """Open a document in the window on a display, take steps with the keyboard, and save it with them."""
     document = root.path(f"{HOME}/work.turnstile")
     document.write_text(json.dumps(_DOCUMENT))
@@ -253,7 +253,7 @@ def _on_display(*command: str) -> None:
     subprocess.run(command, env={**os.environ, "DISPLAY": DISPLAY}, check=False)
 
 
-def remove(root: Root, before: set[str]) -> None:
+def remove(root: TrialRoot, before: set[str]) -> None:
     """Remove the package: nothing of it may remain outside of the user's home."""
     root.run("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "purge", "-y", "turnstile", user="root")
     root.run("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "autoremove", "-y", "--purge", user="root")
@@ -275,7 +275,7 @@ def validate(package: Path) -> None:
     shutil.rmtree(tree)
 
 
-def _owner(root: Root) -> tuple[int, int]:
+def _owner(root: TrialRoot) -> tuple[int, int]:
     state = root.path(HOME).stat()
     return state.st_uid, state.st_gid
 
@@ -300,7 +300,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if absent := [name for name in TOOLS if shutil.which(name) is None]:
         print(f"turnstile: these commands are missing: {', '.join(absent)}", file=sys.stderr)
         return 1
-    root = Root(WORK / "root")
+    root = TrialRoot(WORK / "root")
     root.folder.mkdir(parents=True, exist_ok=True)
 
     def trial(title: str, step: Callable[[], object]) -> None:

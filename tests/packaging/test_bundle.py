@@ -159,7 +159,7 @@ def test_a_distribution_names_its_licence(contents):
 
 
 def test_the_sbom_lists_what_is_compiled_in(contents):
-    part = sbom.Part("libssl.so.3", "3.0", "pkg:deb/debian/libssl3@3.0", "The SSL text", "ab" * 32)
+    part = sbom.BundledPart("libssl.so.3", "3.0", "pkg:deb/debian/libssl3@3.0", "The SSL text", "ab" * 32)
     made = sbom.document(installed_distributions(contents), [part])
     assert made["metadata"]["component"]["name"] == "token-turnstile"
     assert [one["name"] for one in made["components"]] == ["Other_Part", "zlib", "libssl.so.3"]
@@ -169,7 +169,9 @@ def test_the_sbom_lists_what_is_compiled_in(contents):
 
 
 def test_each_licence_is_written_once(contents):
-    text = sbom.licence_texts(installed_distributions(contents), [sbom.Part("Python", "3", "", "The Python text")])
+    text = sbom.licence_texts(
+        installed_distributions(contents), [sbom.BundledPart("Python", "3", "", "The Python text")]
+    )
     assert text.count("The Apache text") == 1
     assert "Other_Part 1.2, token-turnstile 1.2\n\nThe Apache text" in text
     assert "Of Other" in text
