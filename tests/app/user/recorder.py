@@ -44,6 +44,10 @@ class Recorder:
         timer.timeout.connect(self._tick)
         timer.start()
 
+    def stop(self) -> None:
+        """Take no more samples."""
+        self._owner.deleteLater()
+
     def _tick(self) -> None:
         now, worked = time.monotonic(), time.thread_time()
         late, processor = (now - self._last[0]) * 1000 - TICK_MS, (worked - self._last[1]) * 1000
