@@ -5,13 +5,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from enum import IntEnum
-from math import ceil
+from math import ceil, isinf
 from typing import Final
 
 from PySide6.QtCore import QObject, Qt
 
 from app.catalogue import ui_text
 from app.models.rows import RowsModel
+from engine.decoding.values import Bounds
+from engine.diagnosis.scores.price_texts import nats_text
 from engine.diagnosis.test_strings.values import (
     TEXT_END,
     Coverage,
@@ -27,17 +29,31 @@ from engine.vocabulary.visible import visible
 
 LOST_FROM: Final = (0.001, 0.01, 0.1, 0.5)
 """The means from which on what was lost has the next higher level."""
+PRICE_FROM: Final = (0.01, 0.1, 0.5, 2.0)
+"""The prices from which on the level is the next higher one, in nats for each text."""
 LEVELS: Final = len(LOST_FROM) + 1
 MOST_ROWS: Final = 200
 _LONGEST_NAME = 60
 
 
-def lost_level(lost: LostMass) -> int | None:
-    """Return the level of the mean of what was lost, at least; None if it is unknown."""
-    mean = lost.mean
-    if mean is None or (mean.low <= 0 and mean.high >= LOST_FROM[0]):
+def lost_level(lost: LostMass, measure: CoverageMeasure, texts: int) -> int | None:
+    """Return the level of what was lost, at least; None if it is unknown.
+
+    Args:
+        lost: what was lost.
+        measure: the mean of the steps, or the price of each text.
+        texts: the number of texts.
+    """
+    limits = PRICE_FROM if measure is CoverageMeasure.PRICE else LOST_FROM
+    found = price_per_text(lost, texts) if measure is CoverageMeasure.PRICE else lost.mean
+    if found is None or (found.low <= 0 and found.high >= limits[0]):
         return None
-    return bisect_right(LOST_FROM, mean.low)
+    return bisect_right(limits, found.low)
+
+
+def price_per_text(lost: LostMass, texts: int) -> Bounds | None:
+    """Return bounds of the price for each text on average, in nats; None if nothing is known of it."""
+    return Bounds(lost.least_nats / texts, lost.most_nats / texts) if lost.known and texts else None
 
 
 def visit_level(share: float) -> int:
@@ -45,14 +61,24 @@ def visit_level(share: float) -> int:
     return min(max(ceil(share * LEVELS), 1), LEVELS) - 1
 
 
-def lost_text(lost: LostMass) -> str:
-    """Return what was lost on average, at how many steps, and the most probable token that was forbidden."""
+def lost_text(lost: LostMass, measure: CoverageMeasure, texts: int) -> str:
+    """Return what was lost, at how many steps, and the most probable token that was forbidden.
+
+    Args:
+        lost: what was lost.
+        measure: the mean of the steps, or the price of each text.
+        texts: the number of texts.
+    """
     if not lost.steps:
         return ui_text("automaton.coverage.no_steps")
     mean, steps = lost.mean, ui_text("common.count.steps", count=lost.steps)
-    if mean is None:
+    price = price_per_text(lost, texts)
+    if mean is None or price is None:
         return ui_text("automaton.coverage.lost_unknown", steps=steps)
-    parts = [ui_text("automaton.coverage.lost", mean=percent_between(*mean), steps=steps)]
+    if measure is CoverageMeasure.PRICE:
+        parts = [ui_text("automaton.coverage.price", nats=nats_text(price), steps=steps)]
+    else:
+        parts = [ui_text("automaton.coverage.lost", mean=percent_between(*mean), steps=steps)]
     if lost.known < lost.steps:
         parts.append(ui_text("automaton.coverage.fragment.unknown", count=lost.steps - lost.known))
     if lost.token:
@@ -72,6 +98,7 @@ class HeatRow:
         text: how many texts use it, and what was lost there, in sentences.
         texts: how many texts use it.
         lost: what was lost there.
+        price: bounds of its price for each text; None if unknown.
     """
 
     name: str
@@ -81,6 +108,7 @@ class HeatRow:
     text: str
     texts: int = 0
     lost: LostMass = field(default_factory=LostMass)
+    price: Bounds | None = None
 
     @property
     def is_end(self) -> bool:
@@ -90,7 +118,7 @@ class HeatRow:
 
 def measures_lost(source: CoverageSource, measure: CoverageMeasure) -> bool:
     """Return whether what was lost is measured: test strings have no probabilities."""
-    return measure is CoverageMeasure.LOST and source is not CoverageSource.TESTS
+    return measure is not CoverageMeasure.VISITS and source is not CoverageSource.TESTS
 
 
 def heat_rows(
@@ -104,35 +132,40 @@ def heat_rows(
         measure: what is measured: by it, rows are sorted and have levels.
         has_all: whether there is no limit, and a row for the end of the texts.
     """
-    is_lost = measures_lost(source, measure)
+    measure = measure if measures_lost(source, measure) else CoverageMeasure.VISITS
     rows: list[RuleRow | PartRow] = [*coverage.rules, *coverage.parts]
     used = [one for one in rows if one.texts or one.lost.steps]
-    used.sort(key=lambda row: _key(row, is_lost=is_lost))
-    most = len(used) if has_all else MOST_ROWS
-    found = [_row(one, coverage.followed, source, is_lost=is_lost) for one in used[:most]]
+    used.sort(key=lambda row: _key(row, measure))
+    most, total = len(used) if has_all else MOST_ROWS, coverage.followed
+    found = [_row(one, total, source, measure) for one in used[:most]]
     end = sum((lost for key, lost in coverage.lost.items() if key.target == TEXT_END), LostMass())
     if has_all and end.steps:
-        text = lost_text(end)
-        found.append(HeatRow(ui_text("automaton.heat.end"), Span(0, 0), "", lost_level(end), text, end.steps, end))
+        level, text, price = lost_level(end, measure, total), lost_text(end, measure, total), price_per_text(end, total)
+        found.append(HeatRow(ui_text("automaton.heat.end"), Span(0, 0), "", level, text, end.steps, end, price))
     return tuple(found)
 
 
-def _key(one: RuleRow | PartRow, *, is_lost: bool) -> tuple[float, float, Span]:
+def _key(one: RuleRow | PartRow, measure: CoverageMeasure) -> tuple[float, float, Span]:
     """Return the key by which rows are sorted: by what was lost in total, at least, or by the number of texts."""
-    if is_lost:
-        return -one.lost.least, -one.lost.most, one.span
+    match measure:
+        case CoverageMeasure.LOST:
+            return -one.lost.least, -one.lost.most, one.span
+        case CoverageMeasure.PRICE:
+            return -one.lost.least_nats, -one.lost.most_nats, one.span
     return -one.texts, 0.0, one.span
 
 
-def _row(one: RuleRow | PartRow, total: int, source: CoverageSource, *, is_lost: bool) -> HeatRow:
+def _row(one: RuleRow | PartRow, total: int, source: CoverageSource, measure: CoverageMeasure) -> HeatRow:
     is_rule = isinstance(one, RuleRow)
     name = ui_text("common.fragment.rule", name=one.name) if is_rule else " ".join(one.name.split())[:_LONGEST_NAME]
+    is_visits = measure is CoverageMeasure.VISITS
     texts = ui_text("automaton.coverage.fragment.texts", count=total)
     parts = [ui_text("automaton.coverage.fragment.used", count=one.texts, texts=texts)]
     if source is not CoverageSource.TESTS:
-        parts.insert(0 if is_lost else 1, lost_text(one.lost))
-    level = lost_level(one.lost) if is_lost else visit_level(one.texts / max(total, 1))
-    return HeatRow(name, one.span, one.name if is_rule else "", level, "; ".join(parts), one.texts, one.lost)
+        parts.insert(int(is_visits), lost_text(one.lost, measure, total))
+    level = visit_level(one.texts / max(total, 1)) if is_visits else lost_level(one.lost, measure, total)
+    price = price_per_text(one.lost, total)
+    return HeatRow(name, one.span, one.name if is_rule else "", level, "; ".join(parts), one.texts, one.lost, price)
 
 
 class HeatColumn(IntEnum):
@@ -142,8 +175,9 @@ class HeatColumn(IntEnum):
     TEXTS = 1
     TOTAL = 2
     MEAN = 3
-    STEPS = 4
-    WANTED = 5
+    PRICE = 4
+    STEPS = 5
+    WANTED = 6
 
 
 class HeatModel(RowsModel):
@@ -179,13 +213,21 @@ class HeatModel(RowsModel):
                 return UNKNOWN
             case HeatColumn.MEAN:
                 return percent_between(*lost.mean)
+            case HeatColumn.PRICE:
+                return UNKNOWN if row.price is None else _range_text(*row.price)
             case _:
-                low, high = f"{lost.least:,.2f}", f"{lost.most:,.2f}"
-                return low if low == high else f"{low}–{high}"
+                return _range_text(lost.least, lost.most)
 
     def tip(self, row: HeatRow, _column: int) -> str:
         """Return what is known of a row, in sentences."""
         return f"{row.name}: {row.text}"
+
+
+def _range_text(low: float, high: float) -> str:
+    if isinf(high):
+        return f"≥{low:,.2f}"
+    first, last = f"{low:,.2f}", f"{high:,.2f}"
+    return first if first == last else f"{first}–{last}"
 
 
 def _sort_key(row: HeatRow, column: int) -> tuple[float, float] | tuple[str, float]:
@@ -199,6 +241,8 @@ def _sort_key(row: HeatRow, column: int) -> tuple[float, float] | tuple[str, flo
             return lost.least, lost.most
         case HeatColumn.MEAN:
             return (lost.mean.low, lost.mean.high) if lost.mean else (-1.0, -1.0)
+        case HeatColumn.PRICE:
+            return row.price or (-1.0, -1.0)
         case HeatColumn.STEPS:
             return lost.steps, 0.0
     return lost.p, 0.0

@@ -13,7 +13,7 @@ from app.catalogue import ui_text
 from app.commands import set_tip
 from app.graph.draw.layers import COVERED_WIDTHS, lost_pen
 from app.graph.draw.shapes import pen
-from app.models.heat import LOST_FROM
+from app.models.heat import LOST_FROM, PRICE_FROM
 from app.theme import Role
 from app.theme.buttons import icon_button, tool_button
 from engine.diagnosis.test_strings.values import CoverageMeasure
@@ -31,14 +31,22 @@ def visit_ranges(total: int) -> list[tuple[int, str]]:
     return found
 
 
-def lost_ranges() -> list[tuple[int | None, str]]:
-    """Return the bands of what was lost: the index of each width with the means that have it."""
-    found: list[tuple[int | None, str]] = [(0, f"<{_short(LOST_FROM[0])}")]
-    for level, low in enumerate(LOST_FROM, 1):
-        high = LOST_FROM[level] if level < len(LOST_FROM) else None
-        text = f"≥{_short(low)}" if high is None else f"{_short(low).removesuffix('%')}–{_short(high)}"
+def lost_ranges(measure: CoverageMeasure) -> list[tuple[int | None, str]]:
+    """Return the bands of what was lost: the index of each width with the means, or the prices, that have it."""
+    is_price = measure is CoverageMeasure.PRICE
+    limits, short = (PRICE_FROM, _plain) if is_price else (LOST_FROM, _short)
+    found: list[tuple[int | None, str]] = [(0, f"<{short(limits[0])}")]
+    for level, low in enumerate(limits, 1):
+        high = limits[level] if level < len(limits) else None
+        text = f"≥{short(low)}" if high is None else f"{short(low).removesuffix('%')}–{short(high)}"
         found.append((level, text))
+    if is_price:
+        found[-1] = found[-1][0], f"{found[-1][1]} {ui_text('timeline.fragment.nats')}"
     return [*found, (None, ui_text("timeline.fragment.unknown"))]
+
+
+def _plain(nats: float) -> str:
+    return f"{nats:g}"
 
 
 def _short(p: float) -> str:
@@ -51,21 +59,21 @@ class HeatLegend(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.entries: Sequence[tuple[int | None, str]] = ()
-        self._shows_lost = False
+        self._measure = CoverageMeasure.VISITS
         self.setFont(theme.ui_font(-1))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
-    def show_entries(self, entries: Sequence[tuple[int | None, str]], *, are_lost: bool) -> None:
+    def show_entries(self, entries: Sequence[tuple[int | None, str]], measure: CoverageMeasure) -> None:
         """Show other bands.
 
         Args:
             entries: the index of the width of each, None for what is unknown, and its numbers.
-            are_lost: whether they are of what was lost.
+            measure: what they measure.
         """
-        self.entries, self._shows_lost = entries, are_lost
+        self.entries, self._measure = entries, measure
         self.setAccessibleName(ui_text("automaton.heat.legend"))
         self.setAccessibleDescription(", ".join(text for _, text in entries))
-        self.setToolTip(ui_text("automaton.heat.tip_lost" if are_lost else "automaton.heat.tip_visits"))
+        self.setToolTip(ui_text(f"automaton.heat.tip_{measure}"))
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -98,13 +106,13 @@ class HeatLegend(QWidget):
     def _strokes(self, level: int | None) -> tuple[QPen, ...]:
         """Return the pens of a band: an edge, below it its band."""
         edge = pen(Role.MUTED, 1.2)
-        if self._shows_lost:
+        if self._measure is not CoverageMeasure.VISITS:
             return lost_pen(level), edge
         return pen(Role.ALLOWED, COVERED_WIDTHS[level or 0], opacity=0.35), edge
 
 
 class HeatBar(QFrame):
-    """The choice between visits and lost mass, with the legend of the chosen one.
+    """The choice between visits, lost mass and price, with the legend of the chosen one.
 
     Attributes:
         buttons: the buttons of the measures.
@@ -147,14 +155,15 @@ class HeatBar(QFrame):
             total: the number of texts.
             has_lost: whether the texts may have probabilities.
         """
+        measure = measure if has_lost else CoverageMeasure.VISITS
         with QSignalBlocker(self._group):
-            self.buttons[measure if has_lost else CoverageMeasure.VISITS].setChecked(True)
-        lost_button = self.buttons[CoverageMeasure.LOST]
-        set_tip(self.buttons[CoverageMeasure.VISITS], ui_text("automaton.heat.visits.tip"), "automaton.lost_mass")
-        tip = ui_text("automaton.heat.lost.tip" if has_lost else "automaton.heat.no_lost")
-        set_tip(lost_button, tip, "automaton.lost_mass")
-        are_lost = has_lost and measure is CoverageMeasure.LOST
-        self.legend.show_entries(lost_ranges() if are_lost else visit_ranges(total), are_lost=are_lost)
+            self.buttons[measure].setChecked(True)
+        for one, button in self.buttons.items():
+            is_known = has_lost or one is CoverageMeasure.VISITS
+            tip = ui_text(f"automaton.heat.{one}.tip" if is_known else "automaton.heat.no_lost")
+            set_tip(button, tip, "automaton.price" if one is CoverageMeasure.PRICE else "automaton.lost_mass")
+        is_lost = measure is not CoverageMeasure.VISITS
+        self.legend.show_entries(lost_ranges(measure) if is_lost else visit_ranges(total), measure)
 
     def _on_toggled(self, button: QWidget, is_on: bool) -> None:
         if is_on:

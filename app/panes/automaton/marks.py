@@ -139,17 +139,18 @@ class Marks:
 
     def _show_lost(self, heat: DrawnHeat) -> None:
         assert self.coverage is not None
-        self._model.set_heat({state: lost_text(lost) for state, lost in heat.lost_states.items()})
+        by = self.measure, self.total_texts
+        self._model.set_heat({state: lost_text(lost, *by) for state, lost in heat.lost_states.items()})
         self._scene.set_covered(None)
         self._scene.set_lost(
-            {state: lost_level(lost) for state, lost in heat.lost_states.items()},
-            {key: lost_level(lost) for key, lost in heat.lost_edges.items()},
+            {state: lost_level(lost, *by) for state, lost in heat.lost_states.items()},
+            {key: lost_level(lost, *by) for key, lost in heat.lost_edges.items()},
         )
         found = self.coverage[1]
-        parts = [lost_text(found.total)]
+        parts = [lost_text(found.total, *by)]
         if found.unknown:
             parts.append(ui_text("automaton.coverage.fragment.unweighed", count=found.unknown))
-        text = ui_text(f"automaton.coverage.lost_{self.source}", sum="; ".join(parts))
+        text = ui_text(f"automaton.coverage.{self.measure}_{self.source}", sum="; ".join(parts))
         self._banner.show_message(text, self._log_summary())
 
     def _log_summary(self) -> str:
@@ -176,7 +177,8 @@ class Marks:
         if self._heat is None:
             return ""
         if self.shows_lost:
-            return lost_text(self._heat.lost_edges.get(key, LostMass()))
+            lost = self._heat.lost_edges.get(key, LostMass())
+            return lost_text(lost, self.measure, self.total_texts)
         return use_text(self._heat.edges.get(key, Use(0, 0)), self.total_texts)
 
 

@@ -35,6 +35,11 @@ from engine.source import Diagnostic, SourceText, Span
 
 _COVERAGE, _MEASURE = "coverage", "measure"  # what it counts, and how
 _GROUPS = {"all": 2, "schema_map": 2, "coverage": 4}  # the groups of the menu in which the buttons are
+_SORTED = {
+    CoverageMeasure.VISITS: HeatColumn.TEXTS,
+    CoverageMeasure.LOST: HeatColumn.TOTAL,
+    CoverageMeasure.PRICE: HeatColumn.PRICE,
+}
 _LOG_PATTERNS = "*.jsonl *.ndjson *.json *.log"
 
 
@@ -149,8 +154,8 @@ class AutomatonPresenter(PanePresenter):
         self.view.restore(saved)
         is_generated = saved.get(_COVERAGE) == CoverageSource.GENERATED.encode()
         self.session.coverage.choose(CoverageSource.GENERATED if is_generated else CoverageSource.TESTS)
-        is_lost = saved.get(_MEASURE) == CoverageMeasure.LOST.encode()
-        self.session.coverage.choose_measure(CoverageMeasure.LOST if is_lost else CoverageMeasure.VISITS)
+        measures = {measure.encode(): measure for measure in CoverageMeasure}
+        self.session.coverage.choose_measure(measures.get(saved.get(_MEASURE, b""), CoverageMeasure.VISITS))
 
     # --- showing -----------------------------------------------------------------------------------------------------
 
@@ -302,11 +307,11 @@ class AutomatonPresenter(PanePresenter):
         """Return the texts that count for the heat map."""
         return self.session.coverage.source
 
-    @property
-    def shows_lost(self) -> bool:
-        """Return whether the heat map is shown and measures what was lost."""
+    def shows_measure(self, measure: CoverageMeasure) -> bool:
+        """Return whether the heat map is shown and measures what was lost in this way."""
         coverage = self.session.coverage
-        return coverage.is_watched_by("automaton") and measures_lost(coverage.source, coverage.measure)
+        is_lost = coverage.measure is measure and measures_lost(coverage.source, measure)
+        return is_lost and coverage.is_watched_by("automaton")
 
     @command(
         "automaton.coverage_tests",
@@ -339,15 +344,28 @@ class AutomatonPresenter(PanePresenter):
         if paths:
             self.session.coverage.open_log(tuple(paths))
 
-    @command("automaton.lost_mass", "Ctrl+M, 8", place=(4, 9), checked=lambda self: self.shows_lost)
-    def _toggle_measure(self) -> None:
-        self._measure(CoverageMeasure.VISITS if self.shows_lost else CoverageMeasure.LOST)
+    @command(
+        "automaton.lost_mass",
+        "Ctrl+M, 8",
+        place=(4, 9),
+        arguments=(CoverageMeasure.LOST,),
+        checked=lambda self, measure: self.shows_measure(measure),
+    )
+    @command(
+        "automaton.price",
+        "Ctrl+M, 5",
+        place=(4, 10),
+        arguments=(CoverageMeasure.PRICE,),
+        checked=lambda self, measure: self.shows_measure(measure),
+    )
+    def _toggle_measure(self, measure: CoverageMeasure) -> None:
+        self._measure(CoverageMeasure.VISITS if self.shows_measure(measure) else measure)
 
     def _measure(self, measure: CoverageMeasure) -> None:
         """Show a measure; that of what was lost with texts that have probabilities, which test strings have not."""
         coverage = self.session.coverage
         coverage.choose_measure(measure)
-        if measure is CoverageMeasure.LOST:
+        if measure is not CoverageMeasure.VISITS:
             if coverage.source is CoverageSource.TESTS:
                 coverage.choose(CoverageSource.GENERATED)
             self.view.footer.coverage_button.setChecked(True)
@@ -358,7 +376,7 @@ class AutomatonPresenter(PanePresenter):
         is_known = coverage.shown[1] is not None and coverage.is_watched_by("automaton")
         return "" if is_known else ui_text("automaton.heat.no_list")
 
-    @command("automaton.heat_list", "Ctrl+M, 9", place=(4, 10), refusal=lambda self: self._list_refusal)
+    @command("automaton.heat_list", "Ctrl+M, 9", place=(4, 11), refusal=lambda self: self._list_refusal)
     def _list_heat(self) -> None:
         """List rules and keywords, the hottest first; a row shows its part in the text and in the drawing."""
         coverage, view = self.session.coverage, self.view
@@ -370,7 +388,7 @@ class AutomatonPresenter(PanePresenter):
         view.lists.show_table(
             ui_text("automaton.heat.title", count=len(rows)),
             self._heat_model,
-            HeatColumn.TOTAL if measures_lost(coverage.source, coverage.measure) else HeatColumn.TEXTS,
+            _SORTED[coverage.measure] if measures_lost(coverage.source, coverage.measure) else HeatColumn.TEXTS,
             lambda index: self._show_heat_row(self._heat_model.rows[index.row()]),
             lambda index: self._go_to_heat_row(self._heat_model.rows[index.row()]),
         )

@@ -18,7 +18,12 @@ from engine.diagnosis.test_strings.values import (
 from engine.source import Span
 
 PARTS = tuple(
-    PartRow(Span(number, number + 1), f"part{number}", number, LostMass(2, 2, number / 10, number / 10, b"x", 0.5))
+    PartRow(
+        Span(number, number + 1),
+        f"part{number}",
+        number,
+        LostMass(2, 2, number / 10, number / 10, b"x", 0.5, number / 45.33, number / 22.66),
+    )
     for number in range(1, MOST_ROWS + 5)
 )
 ENDS = {EdgeKey(0, 3, TEXT_END): LostMass(1, 1, 99.0, 99.5), EdgeKey(0, 4, TEXT_END): LostMass(2)}
@@ -47,6 +52,8 @@ def test_each_column_is_sorted_by_its_number(qapp) -> None:
     assert first(HeatColumn.TOTAL) == end
     assert model.index(0, HeatColumn.TOTAL).data() == "99.00–99.50"
     assert first(HeatColumn.STEPS) == end
+    assert first(HeatColumn.PRICE) == PARTS[-1].name
+    assert model.index(0, HeatColumn.PRICE).data() == "0.50–1.00"
     assert first(HeatColumn.TEXTS) == PARTS[-1].name
     assert first(HeatColumn.TEXTS, Qt.SortOrder.AscendingOrder) == PARTS[0].name
     assert first(HeatColumn.PART, Qt.SortOrder.AscendingOrder) == end

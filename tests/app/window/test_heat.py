@@ -102,7 +102,13 @@ def test_lost_mass_is_laid_over_states_and_edges(heated, tmp_path, monkeypatch):
     editor = heated.panes.editor.edit
     marked = {one.cursor.selectedText() for one in editor.extraSelections()}
     assert {"root", "b", "y"} <= marked
-    assert lost_text(found.rules[0].lost) in editor.tip_at(0)
+    assert lost_text(found.rules[0].lost, coverage.measure, found.followed) in editor.tip_at(0)
+    heated.window.commands["automaton.price"].trigger()
+    assert pane.heat_bar.buttons[CoverageMeasure.PRICE].isChecked()
+    assert not heated.window.commands["automaton.lost_mass"].isChecked()
+    assert lost_text(found.rules[0].lost, CoverageMeasure.PRICE, found.followed) in editor.tip_at(0)
+    assert pane.scene.highlights.lost_states
+    heated.window.commands["automaton.lost_mass"].trigger()
     the_list_is_walked_through_by_keys(heated, found)
     lost_mass_of_test_strings_is_that_of_generated_outputs(heated)
     # a log
