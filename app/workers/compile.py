@@ -43,7 +43,16 @@ from engine.compile import compile_grammar
 from engine.grammar.options import CompileOptions
 from engine.notations import NOTATIONS
 from engine.notations.editing import apply_edits
-from engine.source import CancelledError, CancelToken, GrammarError, LimitExceededError, SourceText, Span, diagnostic
+from engine.source import (
+    CancelledError,
+    CancelToken,
+    GrammarError,
+    LimitExceededError,
+    Severity,
+    SourceText,
+    Span,
+    diagnostic,
+)
 from engine.source.collection import no_collection
 
 if TYPE_CHECKING:
@@ -97,9 +106,12 @@ class CompileHandler(Handler):
         rule_automata, positions = b"", None
         early = self._emit_early_findings(request, job)
         try:
-            positions = self._positions_of(request, cancel)
-            grammar = positions.grammar
-            diagnostics = grammar.diagnostics
+            if early is not None and any(one.severity is Severity.ERROR for one in early):
+                diagnostics = early  # a compile would read all of the text again, and find the same
+            else:
+                positions = self._positions_of(request, cancel)
+                grammar = positions.grammar
+                diagnostics = grammar.diagnostics
         except GrammarError as error:
             diagnostics = error.diagnostics
         except LimitExceededError as error:

@@ -50,6 +50,7 @@ P = ParamSpec("P")
 Emit = Callable[[Any], None]
 
 _IDLE_SECONDS = 0.05  # after an answer: a user who holds a key, and a run, ask again sooner
+_SWITCH_SECONDS = 0.001  # in which a cancel interrupts a job: it is read in two parts, each after a switch of threads
 _NICENESS = 5  # the window's process has priority when cores are few
 
 
@@ -283,6 +284,7 @@ def serve(connection: Connection, make_handler: Callable[[], Handler], log: LogF
     if sys.platform != "win32":
         with contextlib.suppress(OSError):
             os.nice(_NICENESS)
+    sys.setswitchinterval(_SWITCH_SECONDS)
     handler = make_handler()
     loop = _Loop(connection, handler)
     threading.Thread(target=loop.listen, daemon=True, name="listen").start()

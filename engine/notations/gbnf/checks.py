@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.grammar import Choice, Empty, Grammar, Never, Node, Repeat, Rule, RuleReference
 from engine.grammar.analysis import blockers, left_recursion
-from engine.grammar.rule_facts import RuleFacts, has_left_recursion, productive, reachable
+from engine.grammar.rule_facts import JoinedFacts, RuleFacts
 from engine.source import Diagnostic, Severity, SourceText, Span, checkpoint, diagnostic, similar_words
 
 START: Final = "root"
@@ -19,7 +19,7 @@ def check_rules(
     rules: Mapping[str, Rule],
     source: SourceText,
     findings: Sequence[Diagnostic],
-    facts: Mapping[str, RuleFacts],
+    facts: JoinedFacts,
     shifts: Mapping[str, int],
 ) -> tuple[Grammar | None, list[Diagnostic]]:
     """Add the findings about the rules together.
@@ -34,18 +34,19 @@ def check_rules(
     Returns:
         The grammar, with `Never` for rules that match nothing, or None after an error; and all findings.
     """
-    found = [*findings, *_undefined(rules, facts, shifts)]
+    found = [*findings, *_undefined(rules, facts.rules, shifts)]
     if START not in rules:
         found.append(_no_root(rules, source))
     if any(finding.severity is Severity.ERROR for finding in found):
         return None, found
     grammar = Grammar(tuple(rules.values()), START)
-    found += _unreachable(grammar, facts)
-    blocked = blockers(grammar) if len(productive(facts)) < len(rules) else {}
+    known = facts.consequences(START)
+    found += _unreachable(grammar, known.reachable)
+    blocked = blockers(grammar) if len(known.productive) < len(rules) else {}
     found += _unproductive(rules, blocked)
-    if has_left_recursion(facts):
+    if known.is_left_recursive:
         found += _left_recursive(grammar)
-    found += _empty_loops(rules, facts, shifts)
+    found += _empty_loops(rules, facts.rules, shifts)
     if blocked:
         live = (Rule(r.name, Never(r.node.span), r.span) if r.name in blocked else r for r in grammar.rules)
         grammar = Grammar(tuple(live), START)
@@ -63,6 +64,8 @@ def _no_root(rules: Mapping[str, Rule], source: SourceText) -> Diagnostic:
 def _undefined(
     rules: Mapping[str, Rule], facts: Mapping[str, RuleFacts], shifts: Mapping[str, int]
 ) -> Iterator[Diagnostic]:
+    if frozenset[str]().union(*(own.names for own in facts.values())) <= rules.keys():
+        return
     similar: dict[str, str | None] = {}
     for user, own in facts.items():
         checkpoint()
@@ -82,8 +85,9 @@ def _undefined(
                 yield diagnostic("gbnf-undefined-rule", span, name=name)
 
 
-def _unreachable(grammar: Grammar, facts: Mapping[str, RuleFacts]) -> Iterator[Diagnostic]:
-    reached = reachable(facts, grammar.start)
+def _unreachable(grammar: Grammar, reached: frozenset[str]) -> Iterator[Diagnostic]:
+    if len(reached) == len(grammar.rules):
+        return
     for rule in grammar.rules:
         checkpoint()
         if rule.name not in reached:
@@ -139,7 +143,7 @@ def _empty_loops(
 ) -> Iterator[Diagnostic]:
     """Yield hints for unbounded repetitions that llama.cpp refuses as left recursion, since their body may be empty."""
     for name, own in facts.items():
-        for loop in own.unbounded:
+        for loop in own.loops:
             if _is_openly_empty(loop, rules):
                 yield diagnostic("gbnf-compat-empty-loop", loop.span.moved(shifts.get(name, 0)))
 

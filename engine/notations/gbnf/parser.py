@@ -32,7 +32,7 @@ from engine.grammar import (
     TokenSet,
 )
 from engine.grammar.charset import ANY
-from engine.grammar.rule_facts import RuleFacts
+from engine.grammar.rule_facts import JoinedFacts, RuleFacts
 from engine.notations.gbnf.checks import check_rules
 from engine.notations.gbnf.lexer import MEMBER
 from engine.notations.gbnf.reader import GbnfReader, RuleError, error
@@ -95,10 +95,12 @@ class JoinedRules:
 
     Args:
         source: the text.
+        joined: the facts about the rules of the text before, if it was similar.
     """
 
-    def __init__(self, source: SourceText) -> None:
+    def __init__(self, source: SourceText, joined: JoinedFacts | None = None) -> None:
         self._source = source
+        self._joined = joined or JoinedFacts()
         self._rules: dict[str, Rule] = {}
         self._facts: dict[str, RuleFacts] = {}
         self._shifts: dict[str, int] = {}
@@ -142,7 +144,8 @@ class JoinedRules:
         """Return the grammar, or None if there are errors, and all findings in source order."""
         if self._underscored:
             self._report_underscores()
-        grammar, findings = check_rules(self._rules, self._source, self._findings, self._facts, self._shifts)
+        self._joined.rules = self._facts
+        grammar, findings = check_rules(self._rules, self._source, self._findings, self._joined, self._shifts)
         findings = sorted(findings, key=lambda finding: _RANK[finding.severity])[:MOST_FINDINGS]
         return grammar, tuple(sorted(findings, key=lambda finding: finding.span))
 

@@ -2,8 +2,8 @@
 
 A rule reads the same wherever it begins, whatever is before it. So after an edit, rules before it are kept; reading
 goes on from the rule in which it begins, until a rule begins behind the edit where one began in the earlier text: from
-there on, all rules are the same, with other offsets. What rules know of one another is found anew from the facts about
-each of them (`engine.grammar.rule_facts`).
+there on, all rules are the same, with other offsets. What rules know of one another follows from the facts about each
+of them (`engine.grammar.rule_facts`).
 
 A rule that has an error may have looked far ahead for the end of a literal, so reading goes on from the first such
 rule. llama.cpp's limit of symbols depends on the names in all rules above: where it may be reached, everything is read.
@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from engine.grammar.rule_facts import JoinedFacts
 from engine.notations.gbnf.parser import JoinedRules, RuleParser, RulePart, parse
 from engine.source import Diagnostic, GrammarError, Limits, SourceText, checkpoint
 from engine.source.text import common_length
@@ -30,6 +31,7 @@ class EditedRules:
         self._text = ""
         self._limits: Limits | None = None
         self._parts: list[_Shifted] = []
+        self._facts = JoinedFacts()
 
     def findings(self, source: SourceText, limits: Limits) -> tuple[Diagnostic, ...]:
         """Return what `parse` finds, errors included.
@@ -42,7 +44,7 @@ class EditedRules:
             LimitExceededError: the text is too long.
         """
         limits.check("errors.limit.grammar_length", len(source.text), limits.source_length, "source_length")
-        joined, parts = JoinedRules(source), list[_Shifted]()
+        joined, parts = JoinedRules(source, self._facts), list[_Shifted]()
         for part, shift in self._read(source, limits):
             parts.append((part, shift))
             joined.add(part, shift)

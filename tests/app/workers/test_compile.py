@@ -15,7 +15,7 @@ from app.workers.requests.compile import CompileRequest, CountStacks, Diagnosed,
 from app.workers.requests.export import ExportOptionsMessage, ExportRequest, ListExports
 from engine.compile import compile_grammar
 from engine.grammar.options import CompileOptions
-from engine.source import CancelledError, CancelToken, Limits, Severity, limited_work, work_turns
+from engine.source import CancelledError, CancelToken, GrammarError, Limits, Severity, limited_work, work_turns
 
 
 def request(text, revision=1, options=None):
@@ -90,6 +90,18 @@ def test_findings_of_rules_come_before_those_of_their_automaton():
     early, late = (one.diagnostics for one in found if isinstance(one, Diagnosed))
     assert [one.code for one in early] == ["gbnf-unreachable-rule"]
     assert late == answer.diagnostics != early
+
+
+def test_a_text_with_errors_is_not_read_again_to_compile_it(monkeypatch):
+    monkeypatch.setattr("app.workers.compile.compile_grammar", None)
+    found = []
+    asked = CompileRequest(1, "gbnf", 'root ::= "a" (\nother ::= root', CompileOptions())
+    answer = CompileHandler().handle(asked, CancelToken(), found.append)
+    assert [one.diagnostics for one in found if isinstance(one, Diagnosed)] == [answer.diagnostics]
+    with pytest.raises(GrammarError) as refused:
+        compile_grammar("gbnf", asked.text, CompileOptions())
+    assert answer.diagnostics == refused.value.diagnostics
+    assert answer.dfa is None
 
 
 def test_an_automaton_too_large_to_draw_shows_its_beginning_and_then_any_other_place(monkeypatch):

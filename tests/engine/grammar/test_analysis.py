@@ -7,7 +7,7 @@ from itertools import product
 import networkx as nx
 import pytest
 from grammar_language import grammars, matches, nullable, productive
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from language import ALPHABET
 
@@ -35,7 +35,7 @@ from engine.grammar.analysis import (
     reachable_rules,
     references,
 )
-from engine.grammar.rule_facts import RuleFacts
+from engine.grammar.rule_facts import JoinedFacts, RuleFacts
 from engine.source import Span
 
 A = Chars(CharSet.chars("a"))
@@ -62,9 +62,35 @@ def test_facts_about_single_rules_say_the_same(made: Grammar) -> None:
     assert rule_facts.productive(facts) == productive_rules(made)
     assert rule_facts.nullable(facts) == nullable_rules(made)
     assert rule_facts.reachable(facts, made.start) == reachable_rules(made)
-    assert rule_facts.has_left_recursion(facts) == bool(left_recursion(made))
+    assert rule_facts.has_left_recursion(facts, nullable_rules(made)) == bool(left_recursion(made))
     for rule in made.rules:
         assert facts[rule.name].references == tuple(references(rule.node))
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(grammars(), grammars())
+def test_what_follows_from_facts_is_found_anew_where_a_rule_says_something_else(one: Grammar, other: Grammar) -> None:
+    joined, bodies = JoinedFacts(), {rule.name: rule.node for rule in other.rules}
+    mixed = Grammar(tuple(Rule(rule.name, bodies.get(rule.name, rule.node)) for rule in one.rules), one.start)
+    names = {rule.name for rule in one.rules}
+    assume(all(used.name in names for rule in mixed.rules for used in references(rule.node)))
+    for made in (one, mixed, one):
+        joined.rules = {rule.name: RuleFacts(rule.node) for rule in made.rules}
+        assert joined.consequences(made.start) == (
+            productive_rules(made),
+            nullable_rules(made),
+            reachable_rules(made),
+            bool(left_recursion(made)),
+        )
+
+
+def test_what_follows_is_kept_while_rules_use_the_same_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined = JoinedFacts()
+    joined.rules = {"root": RuleFacts(Sequence((A, X))), "x": RuleFacts(A)}
+    known = joined.consequences("root")
+    monkeypatch.setattr(rule_facts, "components", None)
+    joined.rules = {"root": RuleFacts(Sequence((A, A, X))), "x": joined.rules["x"]}
+    assert joined.consequences("root") is known
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
