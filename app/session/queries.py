@@ -43,7 +43,7 @@ from app.workers.requests.forced import (
     MeasureStrategies,
 )
 from app.workers.requests.scoring import ScoreAnswer, ScoreOutput
-from app.workers.requests.strategies import CompareStrategies
+from app.workers.requests.strategies import CompareStrategies, ContinuationRequest
 
 A = TypeVar("A")
 
@@ -74,7 +74,8 @@ class ForcedQueries(QObject):
 
     def cancel_all(self) -> None:
         """Cancel all requests that take the model's time."""
-        for kind in (CompareSpellings, MeasureStrategies, FindForced, ListIndex, CompareStrategies):
+        forced = CompareSpellings, MeasureStrategies, FindForced, ListIndex
+        for kind in (*forced, CompareStrategies, ContinuationRequest):
             self.cancel(kind)
 
     def is_asking(self, kind: type) -> bool:

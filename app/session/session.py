@@ -48,7 +48,7 @@ from app.workers.requests.export import ExportRequest
 from app.workers.requests.forced import CompareSpellings, ListIndex, MeasureStrategies
 from app.workers.requests.layout import LayOutPlainly
 from app.workers.requests.scoring import ScoreOutput
-from app.workers.requests.strategies import CompareStrategies
+from app.workers.requests.strategies import CompareStrategies, ContinuationRequest
 from engine.decoding.values import Finish, Position
 from engine.source import Diagnostic, Severity
 
@@ -155,6 +155,7 @@ _ACTIVITIES: tuple[tuple[type, str], ...] = (
     (RunBaseline, "baseline"),
     (MeasureStrategies, "strategies"),
     (CompareStrategies, "strategies"),
+    (ContinuationRequest, "strategies"),
     (CompareSpellings, "tokenizations"),
     (ListIndex, "tokens"),
     (RestoreTrace, "restore"),

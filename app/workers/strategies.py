@@ -1,4 +1,4 @@
-"""Strategies that draw texts, in the decode group: they share one tree of model calls; the session does not move."""
+"""Strategies that draw texts, and the probability of a text, in the decode group; the session does not move."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from app.workers.protocol import Progress, sentence
 from app.workers.requests.strategies import (
     ComparedText,
     CompareStrategies,
+    ContinuationRequest,
     StrategiesComparison,
     StrategyFigures,
 )
+from engine.decoding.candidates import searched_bytes
 from engine.decoding.strategies.decoders import DECODERS
 from engine.source import EngineError, LimitExceededError
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from engine.decoding.strategies.exact import ExactTexts
     from engine.decoding.strategies.prefix_tree import PrefixTree
     from engine.decoding.strategies.sampling import StrategyReport, StrategyRun
+    from engine.decoding.values import Continuation
 
 MOST_SHOWN: Final = 200  # texts
 MOST_ENUMERATED: Final = 2_000  # prefixes
@@ -61,6 +64,21 @@ class StrategiesHandler:
         except LimitExceededError as error:
             exact, why_not = None, sentence(error)
         return replace(_comparison(request, runs, seconds, exact), why_not_exact=why_not, done=True)
+
+    @handles(ContinuationRequest)
+    def _continued(self, request: ContinuationRequest, job: Job) -> Continuation:
+        from engine.decoding.strategies.continuation import (  # start-up time: with the others
+            MOST_CALLS,
+            any_text,
+            find_continuation,
+        )
+        from engine.decoding.strategies.prefix_tree import Inquiry, PrefixTree  # as above
+
+        session = self._state.need_session()
+        prompt = [*session.prompt_ids, *(step.token_id for step in session.steps)]
+        tree = PrefixTree(any_text(), session.model, prompt=prompt, keeps_rows=True)
+        inquiry = Inquiry(tree, MOST_CALLS, job.cancel)
+        return find_continuation(inquiry, searched_bytes(request.text), session.matcher())
 
 
 def _exact(tree: PrefixTree, job: Job) -> ExactTexts:

@@ -1,6 +1,6 @@
 """`turnstile sample`: texts of a model under a grammar by a decoding strategy, beside the exact distribution.
 
-With `--tree`, no strategy draws: all outputs above a mass are searched.
+With `--tree`, no strategy draws: all outputs above a mass are searched. With `--continuation`, one text is priced.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from engine.cli.arguments import add_grammar, as_count, as_natural, as_text, num
 from engine.cli.exit_codes import ExitCode
 from engine.cli.inputs import compile_argument, load_source
 from engine.cli.output import CommandError, ProgressLine, print_json
+from engine.compile import CompiledGrammar
 from engine.decoding import StopRule
+from engine.decoding.strategies.continuation import MOST_CALLS, any_text, find_continuation
 from engine.decoding.strategies.decoders import DECODERS
 from engine.decoding.strategies.exact import MOST_TEXTS, enumerate_texts
 from engine.decoding.strategies.prefix_tree import Inquiry, PrefixTree
@@ -26,8 +28,10 @@ from engine.decoding.strategies.sampling import (
     report_of,
     run_strategy,
 )
+from engine.matching import Matcher
 from engine.source import CancelToken
 from engine.source.catalogue import catalogue_text
+from engine.source.number_format import percent_between
 from engine.vocabulary import visible
 
 _MOST_LINES: Final = 40
@@ -42,6 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     kind = parser.add_mutually_exclusive_group(required=True)
     kind.add_argument("--strategy", choices=DECODERS.names, help=about, metavar="NAME")
     kind.add_argument("--tree", type=number_between(0, 1, open_below=True), metavar="MASS")
+    kind.add_argument("--continuation", type=as_text, metavar="TEXT")
     parser.add_argument("--measure", choices=[measure.value for measure in Measure], default=Measure.GIVEN.value)
     parser.add_argument("--samples", type=as_count, default=20, metavar="N")
     parser.add_argument("--seed", type=as_natural, default=0, metavar="S")
@@ -60,6 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     grammar = compile_argument(arguments)
     if grammar.is_empty:
         raise CommandError("cli.sample.error.no_text")
+    if arguments.continuation is not None:
+        return _continue(grammar, arguments)
     strategy = None if arguments.strategy is None else DECODERS[arguments.strategy]
     with ProgressLine() as cancel:
         tree = PrefixTree(
@@ -96,6 +103,28 @@ def run(arguments: argparse.Namespace) -> int:
             RunEnd.TRIES: {"tries": arguments.max_tries},
         }
         raise CommandError(f"cli.sample.error.none_drawn.{report.end}", **limits[report.end])
+    return ExitCode.SUCCESS
+
+
+def _continue(grammar: CompiledGrammar, arguments: argparse.Namespace) -> int:
+    """Print the probability that the output begins with a text."""
+    with ProgressLine() as cancel:
+        model = load_source(arguments.model, cancel)
+        tree = PrefixTree(any_text(), model, prompt=arguments.prompt, max_tokens=arguments.max_tokens, keeps_rows=True)
+        inquiry = Inquiry(tree, arguments.max_calls or MOST_CALLS, cancel)
+        found = find_continuation(inquiry, arguments.continuation.encode(), Matcher(grammar, model.vocabulary))
+    assert found.masked is not None
+    masses = {"alone": found.alone, "masked": found.masked}
+    if arguments.json:
+        document: dict[str, Any] = {"text": arguments.continuation}
+        for name, mass in masses.items():
+            document[name] = {"written_bounds": list(mass.written), "begins_bounds": list(mass.begins)}
+        print_json(document | {"spellings": found.spellings, "calls": found.calls})
+        return ExitCode.SUCCESS
+    for name, mass in masses.items():
+        written, begins = percent_between(*mass.written), percent_between(*mass.begins)
+        print(catalogue_text(f"cli.sample.continuation.{name}", written=written, begins=begins))
+    print(catalogue_text("cli.sample.continuation.cost", spellings=found.spellings, calls=found.calls))
     return ExitCode.SUCCESS
 
 

@@ -134,6 +134,38 @@ def masked_bounds(p: Bounds, z: Bounds) -> Bounds:
     return Bounds(p.low / z.high if z.high > 0 else 0.0, min(1.0, p.high / z.low) if z.low > 0 else 1.0)
 
 
+@dataclass(frozen=True, slots=True)
+class ContinuationMass:
+    """The probabilities of a continuation in one distribution; the bounds are equal if all tokenisations were seen.
+
+    Attributes:
+        written: that tokens write the text, the last of which ends with it.
+        begins: that the output goes on with the text, whatever follows.
+    """
+
+    written: Bounds
+    begins: Bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """The probability of a text as a continuation.
+
+    Attributes:
+        text: the text.
+        alone: under the model alone.
+        masked: under the mask of a grammar at every step; None without a grammar.
+        spellings: the number of tokenisations of the text that were found.
+        calls: the number of model calls.
+    """
+
+    text: bytes
+    alone: ContinuationMass
+    masked: ContinuationMass | None
+    spellings: int
+    calls: int
+
+
 def mask_shift(z: float) -> float:
     """Return the Jensen-Shannon divergence of a distribution and itself under a mask, in nats, 0 to ln 2.
 

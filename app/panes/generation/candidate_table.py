@@ -35,15 +35,16 @@ from app import theme
 from app.catalogue import ui_text
 from app.commands import keys_of, local_key
 from app.delays import delayed
-from app.display_text import candidate_text, shown, unmarked
+from app.display_text import candidate_text, percent_between, shown, unmarked
 from app.models.candidates import COLUMNS, CandidateColumn, CandidateModel, EngineColumn, peak_of
 from app.theme.buttons import tool_button
 from app.theme.labels import Label, plain_text
+from app.widgets.accessibility import announce
 from app.widgets.candidate_painter import PADDING, CandidatePainter, CandidateRow
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.font_warming import FontWarming
 from app.workers.requests.decode import LookupAnswer, WhyAnswer
-from engine.decoding.values import Candidate, EosState, Position
+from engine.decoding.values import Candidate, Continuation, EosState, Position
 
 _HIDDEN_FIRST = sorted(
     (column for column in CandidateColumn if COLUMNS[column].hidden_first),
@@ -70,6 +71,7 @@ class CandidateTable(QWidget):
         force_wanted(token id), until_wanted(token id): likewise.
         lookup_wanted(text): search the whole vocabulary.
         text_explained(WhyAnswer): the user asked why a text of several tokens may come next or not.
+        continuation_wanted(text), continuation_cancelled: compute the probability of a text; stop that.
 
     Attributes:
         fonts: loads glyphs of other scripts in advance, once a large vocabulary is shown.
@@ -81,6 +83,8 @@ class CandidateTable(QWidget):
     until_wanted = Signal(int)
     lookup_wanted = Signal(str)
     text_explained = Signal(WhyAnswer)
+    continuation_wanted = Signal(str)
+    continuation_cancelled = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -124,6 +128,19 @@ class CandidateTable(QWidget):
             clicked=self._ask_about_several,
         )
         self.why_several.hide()
+        self.price = tool_button(
+            ui_text("common.word.probability"),
+            ui_text("generation.find.price_tip"),
+            role="outlined",
+            checkable=True,
+        )
+        self.price.setObjectName("candidates.price")
+        self.price.hide()
+        self.continuation = Label(wraps=True)
+        self.continuation.setObjectName("candidates.continuation")
+        self.continuation.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.continuation.setContentsMargins(theme.SPACE_XS, theme.SPACE_XS, 0, 0)
+        self.continuation.hide()
 
         self.table = CandidateView(self)
         self.table.setAccessibleName(ui_text("generation.candidates.name"))
@@ -143,6 +160,7 @@ class CandidateTable(QWidget):
     def show_position(self, position: Position | None) -> None:
         """Show the candidates of a position; a running search is updated."""
         self._position = position
+        self._forget_continuation()
         candidates = position.candidates if position else ()
         self._peak = peak_of(candidates)
         self.ends.show_candidates(tuple(c for c in candidates if c.is_eos), self._peak)
@@ -182,6 +200,44 @@ class CandidateTable(QWidget):
                 self.found.setText(ui_text("generation.find.several", count=found.spelled))
         elif candidates:
             self._show_verdict(candidates[0])
+
+    def show_continuation(self, found: Continuation) -> None:
+        """Show the probability of the typed text as a continuation."""
+        lines = []
+        for name, mass in (("alone", found.alone), ("masked", found.masked)):
+            if mass is not None:
+                fields = {"written": percent_between(*mass.written), "begins": percent_between(*mass.begins)}
+                lines.append(ui_text(f"generation.find.continuation.{name}", **fields))
+        lines.append(ui_text("generation.find.continuation.cost", spellings=found.spellings, calls=found.calls))
+        self._end_continuation("\n".join(lines))
+
+    def stop_continuation(self, why: str) -> None:
+        """Show why there is no probability of the text."""
+        self._end_continuation(why)
+
+    def _end_continuation(self, text: str) -> None:
+        self.price.setChecked(False)
+        self.continuation.setText(text)
+        self.continuation.setVisible(bool(text))
+        if text:
+            announce(self, text)
+
+    def _ask_continuation(self) -> None:
+        if not self.price.isChecked():
+            self._end_continuation("")
+            self.continuation_cancelled.emit()
+            return
+        self.continuation.setText(ui_text("generation.find.continuation.computing"))
+        self.continuation.show()
+        self.continuation_wanted.emit(self.search.text())
+
+    def _forget_continuation(self) -> None:
+        """Drop the probability of another text, or at another position."""
+        if self.price.isChecked():
+            self.continuation_cancelled.emit()
+        self._end_continuation("")
+        text = self.search.text()
+        self.price.setVisible(bool(text) and not _is_number(text))
 
     def show_engines(self, engines: tuple[EngineColumn, ...], gained: tuple[Candidate, ...] = ()) -> None:
         """Show a column for each engine that is compared with the session.
@@ -253,10 +309,12 @@ class CandidateTable(QWidget):
         bar.addWidget(self.stored)
         bar.addWidget(self.found)
         bar.addWidget(self.why_several)
+        bar.addWidget(self.price)
         bar.addWidget(self.only_allowed)
         bar.addWidget(self.compare)
         self.verdict.setContentsMargins(theme.SPACE_XS, theme.SPACE_XS, 0, 0)
         layout.addWidget(self.verdict)
+        layout.addWidget(self.continuation)
         layout.addSpacing(theme.SPACE_XS)
         layout.addWidget(self.table, 1)
         layout.addWidget(self.rule)
@@ -271,6 +329,7 @@ class CandidateTable(QWidget):
             view.until_wanted.connect(self.until_wanted)
             view.pointed_at.connect(self._on_pointed_at)
             view.clicked.connect(other.clearSelection)
+        self.price.clicked.connect(self._ask_continuation)
         self.only_allowed.toggled.connect(self.table.candidates.set_allowed_only)
         self.table.left_upwards.connect(self.search.setFocus)
         self.table.left_downwards.connect(lambda: self._enter(self.ends, 0))
@@ -290,6 +349,7 @@ class CandidateTable(QWidget):
         self.why_several.hide()
 
     def _on_search(self, text: str) -> None:
+        self._forget_continuation()
         if not text:
             self._timer.stop()
             self._show(self._position.candidates if self._position else ())
@@ -362,11 +422,16 @@ class _Rule(QWidget):
 
 def _matches(text: str, candidate: Candidate) -> bool:
     """Return whether a candidate matches a search, as in the engine, until the whole vocabulary is searched."""
-    if text.startswith("#") and text[1:].strip().isdecimal():
+    if _is_number(text):
         return candidate.token_id == int(text[1:])
     if len(text) > len('""') and text[0] == text[-1] == '"':
         return candidate_text(candidate) == shown(text[1:-1].encode("utf-8", "surrogatepass"))
     return text.casefold() in candidate_text(candidate).casefold()
+
+
+def _is_number(text: str) -> bool:
+    """Return whether a search is for the number of a token."""
+    return text.startswith("#") and text[1:].strip().isdecimal()
 
 
 def _placeholder_of(position: Position | None) -> str:

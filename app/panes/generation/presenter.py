@@ -18,6 +18,7 @@ from app.session import CompiledGrammarView, Notification
 from app.workers.requests.decode import DecodeView, WhyAnswer
 from app.workers.requests.engine_masks import EngineChoice, EngineMask
 from app.workers.requests.engines import EngineList
+from app.workers.requests.strategies import ContinuationRequest
 from engine.decoding.values import Candidate, StepOrigin
 
 _ENGINES = "compared"
@@ -65,6 +66,8 @@ class GenerationPresenter(PanePresenter):
         view.why_wanted.connect(decoding.queries.explain)
         view.lookup_wanted.connect(lambda text: decoding.queries.look_up(text, view.show_lookup))
         view.text_explained.connect(self._explain)
+        view.candidates.continuation_wanted.connect(self._find_continuation)
+        view.candidates.continuation_cancelled.connect(lambda: session.forced.cancel(ContinuationRequest))
         view.node_clicked.connect(self._go_to)
         view.span_wanted.connect(session.links.span_chosen)
         view.output.bytes_hovered.connect(session.links.output_hovered)
@@ -105,6 +108,12 @@ class GenerationPresenter(PanePresenter):
 
     def _show_archived(self) -> None:
         self.view.show_archived(self.session.document.content.archived)
+
+    def _find_continuation(self, text: str) -> None:
+        """Compute the probability of a text as a continuation, which ends a run."""
+        session, table = self.session, self.view.candidates
+        session.decoding.stop_for(ContinuationRequest)
+        session.forced.ask(ContinuationRequest(text), table.show_continuation, table.stop_continuation)
 
     def _explain(self, answer: WhyAnswer) -> None:
         """Show why a token may come or not, and the keywords of a schema that refuse it once they are found."""

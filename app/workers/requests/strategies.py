@@ -25,6 +25,17 @@ class CompareStrategies(WorkerRequest["StrategiesComparison"]):
 
 
 @dataclass(frozen=True, slots=True)
+class ContinuationRequest(WorkerRequest["Continuation"]):
+    """Return the probability of a text as the continuation of the output, over all its tokenisations.
+
+    Attributes:
+        text: the text, as it is typed into the search of tokens.
+    """
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class StrategyFigures:
     """The numbers of one strategy.
 

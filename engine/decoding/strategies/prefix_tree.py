@@ -129,7 +129,7 @@ class PrefixTree:
     Args:
         grammar: the grammar.
         model: the logit source, which returns full distributions, or prices the tokens that it leaves out.
-        prompt: text, or a chat for a model with a template. The grammar starts after it.
+        prompt: text, a chat for a model with a template, or token ids. The grammar starts after it.
         max_tokens: the limit of a text, its EOS included; the model's context may be a lower one.
         stop_at: where a text ends if the vocabulary has no EOS.
         keeps_rows: whether the full distributions are kept, which some strategies need.
@@ -149,7 +149,7 @@ class PrefixTree:
         grammar: CompiledGrammar,
         model: LogitSource,
         *,
-        prompt: str | Chat = "",
+        prompt: str | Chat | Sequence[int] = "",
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop_at: StopRule | str = StopRule.MAXIMAL,
         keeps_rows: bool = False,
@@ -159,7 +159,7 @@ class PrefixTree:
         if isinstance(prompt, Chat):
             self._prompt_ids = tuple(model.encode_chat(prompt.messages, prompt.assistant_prefix))
         else:
-            self._prompt_ids = tuple(model.encode(prompt))
+            self._prompt_ids = tuple(model.encode(prompt) if isinstance(prompt, str) else prompt)
         context = model.context_length
         self._most_tokens = max_tokens if context is None else min(max_tokens, context - len(self._prompt_ids) + 1)
         self._answers: OrderedDict[TokenPrefix, AllowedTokens] = OrderedDict()

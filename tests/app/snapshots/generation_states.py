@@ -19,7 +19,10 @@ from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, Zone
 from engine.decoding.values import (
     ArchivedBranch,
     BaselineRun,
+    Bounds,
     Chat,
+    Continuation,
+    ContinuationMass,
     EosState,
     Finish,
     SampleOutcome,
@@ -122,6 +125,16 @@ def looked_up(typed: str, found: bool) -> QWidget:
     return settled(made)
 
 
+def continued() -> QWidget:
+    """The probability of a typed text over its tokenisations."""
+    made = pane()
+    QTest.keyClicks(made.candidates.search, " no")
+    alone = ContinuationMass(Bounds(0.00211, 0.00213), Bounds(0.0341, 0.0342))
+    masked = ContinuationMass(Bounds(0.4512, 0.4512), Bounds(0.4512, 0.4512))
+    made.candidates.show_continuation(Continuation(b" no", alone, masked, 5, 7))
+    return settled(made)
+
+
 def coloured(by: str) -> QWidget:
     """The chips in other colours, branches and archived outputs under them."""
     steps = trace(WORDS, current=6, forced=(2, 3))
@@ -210,6 +223,7 @@ STATES: dict[str, State] = {
     "generation-chat": lambda: prompt(chat=True, sees=True),
     "generation-why": lambda: why('root ::= a | b | c\na ::= "true"\nb ::= "tra"\nc ::= [0-9]+\n', b"trx"),
     "generation-stages": stages_of_token,
+    "generation-continuation": continued,
     "generation-search": lambda: looked_up("su", True),
     "generation-search-nothing": lambda: looked_up("zzz", False),
     "chips-choice": lambda: coloured("choice"),

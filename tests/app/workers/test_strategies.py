@@ -7,8 +7,8 @@ from random_model import RandomModel
 
 from app.workers.decode import DecodeHandler
 from app.workers.protocol import Progress, Refusal
-from app.workers.requests.decode import OpenModel, OpenOutput, SetGrammar
-from app.workers.requests.strategies import CompareStrategies, StrategiesComparison
+from app.workers.requests.decode import Back, OpenModel, OpenOutput, SetGrammar, StepOnce
+from app.workers.requests.strategies import CompareStrategies, ContinuationRequest, StrategiesComparison
 from engine.grammar.options import CompileOptions
 from engine.source import CancelledError, CancelToken
 
@@ -72,3 +72,19 @@ def test_it_is_cancelled_and_needs_a_grammar(worker):
     cancel.cancel()
     with pytest.raises(CancelledError):
         worker(CompareStrategies(("local",), 3, None, 0), cancel)
+
+
+def test_the_probability_of_a_text_is_that_of_its_tokens_after_the_output(worker):
+    grammar(worker)
+    worker(StepOnce())
+    before = worker(StepOnce()).position.output
+    worker(Back())
+    found = worker(ContinuationRequest(f'"{before[-1:].decode()}"'))
+    assert found.text == before[-1:]
+    assert found.alone.written.low == found.alone.written.high > 0
+    assert found.masked.written.low > found.alone.written.low
+    assert found.spellings == 1
+
+
+def test_without_a_grammar_a_text_has_one_probability(worker):
+    assert worker(ContinuationRequest("Ab")).masked is None

@@ -11,6 +11,7 @@ from random_model import RandomModel
 import engine.models
 from engine.cli.exit_codes import ExitCode
 from engine.decoding.strategies.decoders import DECODERS
+from engine.source.catalogue import catalogue_text
 
 TEXTS = ("Ab", "Ac", "Bd", "Be")
 GRAMMAR = ("--notation", "regex", "--grammar", "|".join(TEXTS), "--model", "any", "--samples", "12")
@@ -93,3 +94,14 @@ def test_a_strategy_and_a_mass_exclude_each_other(capsys):
     assert run("sample", *GRAMMAR) == ExitCode.MISUSE
     assert run("sample", *GRAMMAR, "--strategy", "cars", "--tree", "0.1") == ExitCode.MISUSE
     assert run("sample", *GRAMMAR, "--tree", "0") == ExitCode.MISUSE
+
+
+def test_the_probability_of_a_continuation_is_1_where_the_grammar_leaves_one_choice(capsys):
+    options = ("sample", "--continuation", "A", "--notation", "regex", "--grammar", "Ab|Ac", "--model", "any")
+    assert run(*options, "--json") == ExitCode.SUCCESS
+    found = json.loads(capsys.readouterr().out)
+    assert found["masked"] == {"written_bounds": [1.0, 1.0], "begins_bounds": [1.0, 1.0]}
+    assert 0 < found["alone"]["written_bounds"][0] < 1
+    assert (found["spellings"], found["calls"]) == (1, 1)
+    assert run(*options) == ExitCode.SUCCESS
+    assert catalogue_text("cli.sample.continuation.cost", spellings=1, calls=1) in capsys.readouterr().out

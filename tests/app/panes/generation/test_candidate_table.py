@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from app.models.candidates import CandidateColumn
 from app.workers.requests.decode import LookupAnswer
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
-from engine.decoding.values import EosState
+from engine.decoding.values import Bounds, Continuation, ContinuationMass, EosState
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -203,3 +203,27 @@ def test_a_large_vocabulary_loads_the_fonts_of_its_scripts_once(qtbot, pane):
     qtbot.waitUntil(lambda: not fonts.is_running)
     pane.show_view(view(at=position(size=50_000, z=0.4)))
     assert fonts.is_done
+
+
+def test_the_probability_of_a_typed_text_is_requested_shown_and_cancelled(qtbot, pane):
+    table = pane.candidates
+    assert not table.price.isVisible()
+    qtbot.keyClicks(table.search, "#12")
+    assert not table.price.isVisible()
+    table.search.clear()
+    qtbot.keyClicks(table.search, " no")
+    with qtbot.waitSignal(table.continuation_wanted) as wanted:
+        qtbot.mouseClick(table.price, Qt.MouseButton.LeftButton)
+    assert wanted.args == [" no"]
+    assert table.continuation.isVisible()
+    with qtbot.waitSignal(table.continuation_cancelled):
+        qtbot.mouseClick(table.price, Qt.MouseButton.LeftButton)
+    assert not table.continuation.isVisible()
+    qtbot.mouseClick(table.price, Qt.MouseButton.LeftButton)
+    mass = ContinuationMass(Bounds(0.25, 0.25), Bounds(0.5, 0.625))
+    table.show_continuation(Continuation(b" no", mass, mass, 3, 5))
+    assert not table.price.isChecked()
+    assert table.continuation.text().count("25.0%") == 2
+    assert table.continuation.text().count("50.0–62.5%") == 2
+    qtbot.keyClicks(table.search, "t")
+    assert not table.continuation.isVisible()
