@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engine.decoding.strategies.exact import ExactTexts
     from engine.decoding.strategies.prefix_tree import PrefixTree
     from engine.decoding.strategies.sampling import StrategyReport, StrategyRun
-    from engine.decoding.values import Continuation
+    from engine.decoding.values import TextContinuation
 
 MOST_SHOWN: Final = 200  # texts
 MOST_ENUMERATED: Final = 2_000  # prefixes
@@ -66,7 +66,7 @@ class StrategiesHandler:
         return replace(_comparison(request, runs, seconds, exact), why_not_exact=why_not, done=True)
 
     @handles(ContinuationRequest)
-    def _continued(self, request: ContinuationRequest, job: Job) -> Continuation:
+    def _continued(self, request: ContinuationRequest, job: Job) -> TextContinuation:
         from engine.decoding.strategies.continuation import (  # start-up time: with the others
             MOST_CALLS,
             any_text,

@@ -148,7 +148,7 @@ class ContinuationMass:
 
 
 @dataclass(frozen=True, slots=True)
-class Continuation:
+class TextContinuation:
     """The probability of a text as a continuation.
 
     Attributes:

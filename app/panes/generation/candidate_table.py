@@ -44,7 +44,7 @@ from app.widgets.candidate_painter import PADDING, CandidatePainter, CandidateRo
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.font_warming import FontWarming
 from app.workers.requests.decode import LookupAnswer, WhyAnswer
-from engine.decoding.values import Candidate, Continuation, EosState, Position
+from engine.decoding.values import Candidate, EosState, Position, TextContinuation
 
 _HIDDEN_FIRST = sorted(
     (column for column in CandidateColumn if COLUMNS[column].hidden_first),
@@ -201,7 +201,7 @@ class CandidateTable(QWidget):
         elif candidates:
             self._show_verdict(candidates[0])
 
-    def show_continuation(self, found: Continuation) -> None:
+    def show_continuation(self, found: TextContinuation) -> None:
         """Show the probability of the typed text as a continuation."""
         lines = []
         for name, mass in (("alone", found.alone), ("masked", found.masked)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.workers.protocol import WorkerRequest
-from engine.decoding.values import Continuation
+from engine.decoding.values import TextContinuation
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class CompareStrategies(WorkerRequest["StrategiesComparison"]):
 
 
 @dataclass(frozen=True, slots=True)
-class ContinuationRequest(WorkerRequest[Continuation]):
+class ContinuationRequest(WorkerRequest[TextContinuation]):
     """Return the probability of a text as the continuation of the output, over all its tokenisations.
 
     Attributes:

@@ -22,7 +22,7 @@ import numpy as np
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.decoding.processors.logits import Logits, sanitise, softmax
 from engine.decoding.strategies.prefix_tree import CallLimitError, Inquiry, PrefixTree, TokenPrefix
-from engine.decoding.values import Bounds, Continuation, ContinuationMass
+from engine.decoding.values import Bounds, ContinuationMass, TextContinuation
 from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
 from engine.source import InvariantError
@@ -65,7 +65,7 @@ class _Open:
     matcher: Matcher | None
 
 
-def find_continuation(inquiry: Inquiry, text: bytes, matcher: Matcher | None = None) -> Continuation:
+def find_continuation(inquiry: Inquiry, text: bytes, matcher: Matcher | None = None) -> TextContinuation:
     """Return the probability of a text as a continuation of what a tree's prompt holds.
 
     Args:
@@ -170,7 +170,7 @@ class _Search:
         found: list[int] = trie.token_ids[trie.token_start[node + 1] : trie.token_start[trie.skip[node]]].tolist()
         return found
 
-    def result(self, calls: int) -> Continuation:
+    def result(self, calls: int) -> TextContinuation:
         """Return the sums so far."""
         alone, masked = (sums.bounds(self._open(which)) for which, sums in enumerate(self._sums))
-        return Continuation(self._text, alone, masked if self._has_grammar else None, self._spellings, calls)
+        return TextContinuation(self._text, alone, masked if self._has_grammar else None, self._spellings, calls)

@@ -21,12 +21,12 @@ from engine.decoding.values import (
     BaselineRun,
     Bounds,
     Chat,
-    Continuation,
     ContinuationMass,
     EosState,
     Finish,
     SampleOutcome,
     SamplerSettings,
+    TextContinuation,
     TokenStage,
     TopToken,
 )
@@ -131,7 +131,7 @@ def continued() -> QWidget:
     QTest.keyClicks(made.candidates.search, " no")
     alone = ContinuationMass(Bounds(0.00211, 0.00213), Bounds(0.0341, 0.0342))
     masked = ContinuationMass(Bounds(0.4512, 0.4512), Bounds(0.4512, 0.4512))
-    made.candidates.show_continuation(Continuation(b" no", alone, masked, 5, 7))
+    made.candidates.show_continuation(TextContinuation(b" no", alone, masked, 5, 7))
     return settled(made)
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from app.models.candidates import CandidateColumn
 from app.workers.requests.decode import LookupAnswer
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
-from engine.decoding.values import Bounds, Continuation, ContinuationMass, EosState
+from engine.decoding.values import Bounds, ContinuationMass, EosState, TextContinuation
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -221,7 +221,7 @@ def test_the_probability_of_a_typed_text_is_requested_shown_and_cancelled(qtbot,
     assert not table.continuation.isVisible()
     qtbot.mouseClick(table.price, Qt.MouseButton.LeftButton)
     mass = ContinuationMass(Bounds(0.25, 0.25), Bounds(0.5, 0.625))
-    table.show_continuation(Continuation(b" no", mass, mass, 3, 5))
+    table.show_continuation(TextContinuation(b" no", mass, mass, 3, 5))
     assert not table.price.isChecked()
     assert table.continuation.text().count("25.0%") == 2
     assert table.continuation.text().count("50.0–62.5%") == 2
