@@ -16,10 +16,14 @@ from app import theme
 from app.catalogue import ui_text
 from app.models.rows import rest_of_row
 from app.theme.labels import plain_text
+from engine.decoding.values import Bounds
+from engine.diagnosis.scores.price_texts import nats_text
+from engine.diagnosis.scores.price_values import GrammarPrice
 from engine.notations.schema_map import NO_ROW, SchemaMap
 
-_COLUMNS = ("name", "type", "constraints", "states")
-NAME, TYPE, CONSTRAINTS, STATES = range(len(_COLUMNS))
+_COLUMNS = ("name", "type", "constraints", "states", "price")
+NAME, TYPE, CONSTRAINTS, STATES, PRICE = range(len(_COLUMNS))
+_NUMBERS = (STATES, PRICE)
 
 _LEAST_SHARE = 0.01  # of the states of the whole schema
 
@@ -47,6 +51,8 @@ class SchemaRowsModel(QAbstractItemModel):
         self._is_filtered = False
         self._live: frozenset[int] = frozenset()
         self._around: frozenset[int] = frozenset()  # the rows around the live ones
+        self._price: GrammarPrice | None = None
+        self._prices: dict[int, Bounds] = {}  # of each row with what is within it
 
     # --- contents ----------------------------------------------------------------------------------------------------
 
@@ -62,6 +68,7 @@ class SchemaRowsModel(QAbstractItemModel):
             self._live = self._around = frozenset()
         self.map, self._nodes, self._is_filtered = found, [], rows is not None
         self._top = [] if found is None else self._add(rows if rows is not None else (0,), _TOP)
+        self._sum_prices()
         self.endResetModel()
 
     def replace(self, found: SchemaMap) -> bool:
@@ -93,6 +100,22 @@ class SchemaRowsModel(QAbstractItemModel):
         self._live, self._around = live, outer
         self._changed()
         return True
+
+    def set_price(self, price: GrammarPrice | None) -> None:
+        """Show the price that each row asks with what is within it; what no keyword asks is in that of the whole."""
+        self._price = price
+        self._sum_prices()
+        self._changed()
+
+    def _sum_prices(self) -> None:
+        self._prices = {}
+        if self._price is None or self.map is None:
+            return
+        for part in self._price.parts:
+            row = 0 if part.span is None else self.map.at(part.span.start)
+            for one in self.map.path(row):
+                low, high = self._prices.get(one, (0.0, 0.0))
+                self._prices[one] = Bounds(low + part.nats.low, high + part.nats.high)
 
     @property
     def live(self) -> frozenset[int]:
@@ -176,7 +199,7 @@ class SchemaRowsModel(QAbstractItemModel):
             return ui_text(f"models.schema_map.column.{_COLUMNS[section]}")
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_text(ui_text(f"models.schema_map.column_tip.{_COLUMNS[section]}"))
-        if role == Qt.ItemDataRole.TextAlignmentRole and section == STATES:
+        if role == Qt.ItemDataRole.TextAlignmentRole and section in _NUMBERS:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None
 
@@ -193,10 +216,10 @@ class SchemaRowsModel(QAbstractItemModel):
             return ", ".join(filter(None, (self._spoken(row), rest_of_row(index))))
         if role == Qt.ItemDataRole.BackgroundRole and row in self._live:
             return theme.colour(theme.Role.LIVE_FILL)
-        if role == Qt.ItemDataRole.ForegroundRole and column in (TYPE, CONSTRAINTS, STATES):
+        if role == Qt.ItemDataRole.ForegroundRole and column != NAME:
             is_link = column == TYPE and self.map.targets[row] != NO_ROW
             return theme.colour(theme.Role.ACCENT if is_link else theme.Role.MUTED)
-        if role == Qt.ItemDataRole.TextAlignmentRole and column == STATES:
+        if role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None
 
@@ -208,6 +231,8 @@ class SchemaRowsModel(QAbstractItemModel):
             return self.map.constraints[row]
         if column == STATES:
             return self._cost(row)
+        if column == PRICE:
+            return nats_text(self._prices[row]) if row in self._prices else ""
         is_found = self._is_filtered and self._nodes[index.internalId()].parent == _TOP
         names = [self.map.names[one] for one in self.map.path(row)[1:]] if is_found else []
         name = " › ".join(names) or self.map.names[row]

@@ -1,13 +1,21 @@
-"""The coverage that the panes show: by the test strings, by generated outputs, or by those of a log."""
+"""The coverage that the panes show, by test strings, generated outputs or a log, and the price of the shown output."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
+from app.delays import delayed
 from app.document import Document
+from app.session.compiling import Compiling
+from app.session.decoding import Decoding
 from app.session.test_runs import StringTestRuns
-from app.workers.requests.judge import CoverAnswer, JudgeAnswer, LogAnswer, LogState
-from engine.diagnosis.test_strings.values import Coverage, CoverageMeasure, CoverageSource
+from app.workers.requests.decode import DecodeView
+from app.workers.requests.judge import CoverAnswer, JudgeAnswer, LogAnswer, LogState, PriceAnswer
+from engine.decoding.values import PackedMasses, StepMass
+from engine.diagnosis.scores.price_values import GrammarPrice
+from engine.diagnosis.test_strings.values import CountedText, Coverage, CoverageMeasure, CoverageSource
+
+_PRICE_DELAY_MS = 300
 
 
 class ShownCoverage(QObject):
@@ -144,3 +152,61 @@ class ShownCoverage(QObject):
             self.choose(CoverageSource.TESTS)
         for source in (CoverageSource.GENERATED, CoverageSource.LOG):
             self.found_changed.emit(source, Coverage())
+
+
+class OutputPrice(QObject):
+    """The price of the grammar for the shown output, found once the output or a run has ended.
+
+    Attributes:
+        found: the price; None if it is not known.
+        path: the steps that it is of.
+
+    Signals:
+        changed(): another price is known, or none.
+    """
+
+    changed = Signal()
+
+    def __init__(self, compiling: Compiling, decoding: Decoding, test_runs: StringTestRuns, parent: QObject) -> None:
+        super().__init__(parent)
+        self.found: GrammarPrice | None = None
+        self.path: tuple[int, ...] = ()
+        self._compiling, self._decoding, self._test_runs = compiling, decoding, test_runs
+        self._of: tuple[object, ...] | None = None
+        self._timer = delayed(self, _PRICE_DELAY_MS, self._ask)
+        decoding.view_changed.connect(self._on_view)
+        decoding.running_changed.connect(lambda is_running: None if is_running else self._timer.start())
+
+    def _on_view(self, view: DecodeView) -> None:
+        if self._of is not None and self._of != _priced(view):
+            self._of, self.path = None, ()
+            self._test_runs.stop_pricing()
+            if self.found is not None:
+                self.found = None
+                self.changed.emit()
+        if self._of is None and view.position is not None and view.position.finish is not None:
+            self._timer.start()
+
+    def _ask(self) -> None:
+        """Request the price of the shown path, unless a run goes on or the grammar does not read all of it."""
+        view, drawn = self._decoding.view, self._compiling.last_good
+        is_read = drawn is not None and drawn.request.revision == view.grammar_revision and view.pipeline.zones is None
+        if self._decoding.is_running or self._of is not None or not (is_read and view.has_model and view.trace.path):
+            return
+        self._of, self.path = _priced(view), view.trace.path
+        steps = {node.id: node.step for node in view.trace.nodes}
+        output, masses = b"", []
+        for node in self.path:
+            step = steps[node]
+            masses.append(StepMass.of(step, len(output)))
+            output += b"" if step.name else step.token or b""
+        self._test_runs.price(CountedText(output, 1, PackedMasses.of(masses)), self._show)
+
+    def _show(self, answer: PriceAnswer) -> None:
+        self.found = answer.price
+        self.changed.emit()
+
+
+def _priced(view: DecodeView) -> tuple[object, ...]:
+    """Return what the price of a view depends on."""
+    return view.grammar_revision, view.trace.path, len(view.trace.nodes), view.model, view.prompt

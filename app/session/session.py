@@ -21,7 +21,7 @@ from app.document import Document
 from app.jobs import KILLED_AFTER_GRACE, JobGroup, Policy
 from app.session.compiling import CompiledGrammarView, Compiling, LiveStates
 from app.session.converting import Converting
-from app.session.coverage import ShownCoverage
+from app.session.coverage import OutputPrice, ShownCoverage
 from app.session.debugging import Debugging
 from app.session.decoding import Decoding
 from app.session.engine_masks import ComparedMasks
@@ -204,6 +204,7 @@ class Session(QObject):
         self.engines = Engines(groups.engines, self)
         self.compared_masks = ComparedMasks(self.compiling, self.decoding, groups.engines, groups.decode, self)
         self.coverage = ShownCoverage(document, self.test_runs, self)
+        self.price = OutputPrice(self.compiling, self.decoding, self.test_runs, self)
         self.live_states = LiveStates(self.compiling, self)
         self.links = PaneLinks(self)
         self._progress: dict[type, Progress] = {}

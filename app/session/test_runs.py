@@ -34,6 +34,8 @@ from app.workers.requests.judge import (
     LogAnswer,
     ParsedText,
     ParseText,
+    PriceAnswer,
+    PriceOutput,
     SampleAnswer,
     SampleMode,
     SuggestAnswer,
@@ -149,6 +151,21 @@ class StringTestRuns(QObject):
         asked = self._group.ask(request, self).then(show)
         asked.lost(lambda lost: show(TokenRefusal(RefusalKind.UNKNOWN)) if lost.cause is not Loss.CANCELLED else None)
         return True
+
+    def price(self, output: CountedText, show: Callable[[PriceAnswer], object]) -> None:
+        """Request what asks the price of the grammar for an output; a newer request replaces one that waits.
+
+        Args:
+            output: the output, with the allowed masses of its steps.
+            show: receives the price.
+        """
+        self.stop_pricing()
+        if self._drawn is not None:
+            self._group.ask(PriceOutput(self._drawn.request, output), self).then(show)
+
+    def stop_pricing(self) -> None:
+        """Cancel the request of a price."""
+        self._group.cancel(lambda request: isinstance(request, PriceOutput))
 
     def parse(
         self, text: bytes, known: int, show: Callable[[ParseText, ParsedText], object], stop: Callable[[], object]

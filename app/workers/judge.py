@@ -43,6 +43,8 @@ from app.workers.requests.judge import (
     LogState,
     ParsedText,
     ParseText,
+    PriceAnswer,
+    PriceOutput,
     ReadAnswer,
     ReadAutomaton,
     ReadRequest,
@@ -69,6 +71,7 @@ from engine.diagnosis.intake import (
 from engine.diagnosis.parse_trees.ambiguity import shortest_ambiguous_text
 from engine.diagnosis.parse_trees.parser import TextParser
 from engine.diagnosis.parse_trees.values import AmbiguityAnswer, AmbiguityVerdict, ParseTree
+from engine.diagnosis.scores.grammar_price import grammar_price
 from engine.diagnosis.test_strings import suggestions
 from engine.diagnosis.test_strings.coverage import WeighedUses, automata_of, uses_of, weighed_coverage
 from engine.diagnosis.test_strings.matches import find_matches
@@ -280,6 +283,14 @@ class StringTestHandler(Handler):
                 followed += len(output.data[:MOST_FOLLOWED])
         covered = weighed_coverage(automata, known.values(), has_whole=whole is not None)
         return CoverAnswer(revision, _listed(grammar, covered), len(set(request.outputs)) - len(known))
+
+    @handles(PriceOutput)
+    def _price(self, request: PriceOutput, job: Job) -> PriceAnswer:
+        try:
+            grammar = self._take(request.compiled, job.cancel)
+            return PriceAnswer(grammar_price(grammar, [request.output], job.cancel))
+        except (GrammarError, LimitExceededError):
+            return PriceAnswer(None)
 
     def _verdict(self, grammar: CompiledGrammar, text: str, cancel: CancelToken) -> Verdict:
 

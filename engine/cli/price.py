@@ -14,16 +14,17 @@ from engine.cli.output import CommandError, MisuseError, ProgressLine, print_jso
 from engine.compile import CompiledGrammar
 from engine.decoding.generate import sample_many
 from engine.decoding.values import SampleOutcome
-from engine.diagnosis.scores.grammar_price import GrammarPrice, PricedPart, grammar_price
-from engine.diagnosis.scores.key_order import (
+from engine.diagnosis.scores.grammar_price import grammar_price
+from engine.diagnosis.scores.key_order import KeyOrderError, compare_orders
+from engine.diagnosis.scores.price_texts import cause_text, greedy_sentence, nats_text, order_sentence, price_sentence
+from engine.diagnosis.scores.price_values import (
     Estimate,
-    KeyOrderError,
+    GrammarPrice,
     KeyPair,
     OrderComparison,
     OrderTrial,
-    compare_orders,
+    PricedPart,
 )
-from engine.diagnosis.scores.price_texts import cause_text, greedy_sentence, nats_text, order_sentence, price_sentence
 from engine.diagnosis.test_strings.values import CountedText
 from engine.models import LogitSource
 from engine.notations.editing import apply_edits

@@ -29,6 +29,7 @@ from app.workers.requests.decode import DecodeView
 from app.workers.requests.grammar_position import GrammarPosition
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, StateName
+from engine.diagnosis.scores.price_values import GrammarPrice
 from engine.diagnosis.test_strings.values import CoverageMeasure, CoverageSource
 from engine.notations.schema_map import SchemaMap
 from engine.source import Diagnostic, SourceText, Span
@@ -112,6 +113,7 @@ class AutomatonPresenter(PanePresenter):
         session.view_changed.connect(self._show_drawn)
         session.live_states.settled.connect(self._show_live)
         session.coverage.changed.connect(self._show_coverage)
+        session.price.changed.connect(self._show_price)
         session.coverage.choice_changed.connect(self._show_coverage)
         session.coverage.log_progressed.connect(self._show_coverage)
         session.coverage.log_wanted.connect(self._open_log)
@@ -189,6 +191,7 @@ class AutomatonPresenter(PanePresenter):
     def _show_schema_map(self, found: SchemaMap | None, revision: int) -> None:
         self._mapped_revision = revision
         self.view.show_schema_map(found)
+        self._show_price()
 
     def _connect_schema_page(self, page: SchemaMapPage) -> None:
         links = self.session.links
@@ -198,6 +201,17 @@ class AutomatonPresenter(PanePresenter):
             (page.spans_hovered, links.spans_hovered),
         ):
             signal.connect(partial(self._send_from_map, link))
+        page.show_price(self._price)
+
+    @property
+    def _price(self) -> GrammarPrice | None:
+        """Return the price of the grammar whose map is shown."""
+        is_mapped = self.session.decoding.view.grammar_revision == self._mapped_revision
+        return self.session.price.found if is_mapped else None
+
+    def _show_price(self) -> None:
+        if self.view.schema_page.built is not None:
+            self.view.schema_page.built.show_price(self._price)
 
     def _send_from_map(self, link: SignalInstance, value: object) -> None:
         """Pass a span of the map on, unless the text is another one by now."""

@@ -13,20 +13,21 @@ from PySide6.QtWidgets import QFrame, QHeaderView, QMenu, QVBoxLayout, QWidget
 
 from app import theme
 from app.catalogue import ui_text
-from app.models.schema_rows import CONSTRAINTS, NAME, STATES, TYPE, SchemaRowsModel
+from app.models.schema_rows import CONSTRAINTS, NAME, PRICE, STATES, TYPE, SchemaRowsModel
 from app.theme.buttons import icon_button
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.find_bar import FindBar
 from app.widgets.keyboard import delegate_focus
 from app.widgets.linked_tree import LinkedTree
 from app.workers.requests.grammar_position import GrammarPosition
+from engine.diagnosis.scores.price_values import GrammarPrice
 from engine.notations.schema_map import NO_ROW, SchemaMap
 from engine.source import Span
 from engine.source.json_scanner import JsonPath
 
 _EXPANDED_AT_FIRST = 24
 _MOST_KEPT = 400  # expanded rows that stay expanded when an edit changes the rows
-_SAMPLES = {TYPE: "string | null", STATES: "100,000 · 99% "}
+_SAMPLES = {TYPE: "string | null", STATES: "100,000 · 99% ", PRICE: "10.5 nats "}
 
 
 class SchemaMapPage(QWidget):
@@ -74,6 +75,7 @@ class SchemaMapPage(QWidget):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for column, sample in _SAMPLES.items():
             self.tree.setColumnWidth(column, metrics.horizontalAdvance(sample) + 2 * theme.SPACE_S)
+        self.tree.setColumnHidden(PRICE, True)
         header.setSectionResizeMode(CONSTRAINTS, QHeaderView.ResizeMode.Stretch)
         self.tree.selectionModel().currentChanged.connect(self._on_current)
         self.tree.pointed.connect(lambda index: self._emit_hovered(self.model.row_of(index)))
@@ -189,6 +191,15 @@ class SchemaMapPage(QWidget):
         self._show_where()
         if is_changed:
             self._follow()
+
+    def show_price(self, price: GrammarPrice | None) -> None:
+        """Show what each row costs in the shown output; the column is hidden while that is not known.
+
+        Args:
+            price: the price of the grammar that the map is of; None if it is not known.
+        """
+        self.model.set_price(price)
+        self.tree.setColumnHidden(PRICE, price is None)
 
     def select_at(self, offset: int) -> None:
         """Select the row of an offset of the text, if it is listed."""

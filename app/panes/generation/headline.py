@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import theme
@@ -17,7 +18,10 @@ from app.widgets.stable_widget import StableWidget
 from app.widgets.token_paint import tabular
 from engine.decoding.stage_texts import stage_title
 from engine.decoding.values import Candidate, EosState, Finish, Position
+from engine.diagnosis.scores.price_texts import LEAST_TOLD, price_sentence
+from engine.diagnosis.scores.price_values import GrammarPrice
 from engine.diagnosis.verdicts.verdict import CompletionBudget, ReplayedTokenState, Verdict
+from engine.source import Span
 
 Role = theme.Role
 _MARKER = "\ue000"  # takes the position of a token until its text is split
@@ -337,3 +341,61 @@ class Headline(StableWidget):
         self._first.setText("".join(part.html() for part in self._parts))
         self._second.setText(words(self._second_line, Role.WARNING if is_warning else Role.MUTED))
         self._first.setAccessibleName("".join(part.text for part in self._parts))
+
+
+class PriceLine(Label):
+    """The most expensive part of the grammar for the shown output, with links to its step and to its text.
+
+    Signals:
+        step_wanted(int): go to this step of the output.
+        span_wanted(Span): show this part of the grammar.
+    """
+
+    step_wanted = Signal(int)
+    span_wanted = Signal(Span)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent, wraps=True, is_html=True)
+        self.setObjectName("price-line")
+        self._price: GrammarPrice | None = None
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.setToolTip(plain_text(ui_text("generation.price.tip")))
+        self.hide()
+        self.linkActivated.connect(self._follow)
+        theme.themes.changed.connect(lambda: self.show_price(self._price))
+
+    def show_price(self, price: GrammarPrice | None) -> None:
+        """Show a price; nothing if there is none worth telling."""
+        self._price = price
+        is_told = price is not None and bool(price.parts) and price.parts[0].nats.low >= LEAST_TOLD
+        sentence = "" if price is None or not is_told else price_sentence(price, _marked)
+        self.setText("".join(self._html(piece) for piece in re.split(f"({_MARKER}[^{_MARKER}]*{_MARKER})", sentence)))
+        self.setAccessibleName("" if price is None else price_sentence(price))
+        self.setVisible(is_told)
+
+    def _html(self, piece: str) -> str:
+        """Return a piece of the sentence as HTML; one between two markers begins with the name of its field."""
+        if not piece.startswith(_MARKER):
+            return words(piece, Role.MUTED)
+        field, text = piece.strip(_MARKER).split(":", 1)
+        if field == "token":
+            return code(unmarked(text), Role.FORBIDDEN, struck=True)
+        has_target = field == "step" or (self._price is not None and self._price.parts[0].span is not None)
+        if not has_target:
+            return words(unmarked(text))
+        return f'<a href="{field}">{words(unmarked(text), Role.ACCENT)}</a>'
+
+    def _follow(self, field: str) -> None:
+        if self._price is None:
+            return
+        part = self._price.parts[0]
+        if field == "step":
+            self.step_wanted.emit(part.worst.step)
+        elif part.span is not None:
+            self.span_wanted.emit(part.span)
+
+
+def _marked(field: str, text: str) -> str:
+    return f"{_MARKER}{field}:{text}{_MARKER}"

@@ -19,7 +19,7 @@ from app.commands import command
 from app.display_text import candidate_text
 from app.panes.generation.baseline_page import BaselinePage
 from app.panes.generation.candidate_table import CandidateTable
-from app.panes.generation.headline import Headline
+from app.panes.generation.headline import Headline, PriceLine
 from app.panes.generation.output import OutputBox, OutputSplitter
 from app.panes.generation.processors_button import Processors
 from app.panes.generation.prompt_box import PromptBox
@@ -98,6 +98,7 @@ class GenerationPane(QFrame):
         self.prompt = PromptBox()
         self.output = OutputBox()
         self.headline = Headline()
+        self.price = PriceLine()
         self.candidates = CandidateTable()
         self.why = WhyPanel()
         self.lazy_many = Lazy(self._make_many)
@@ -396,6 +397,7 @@ class GenerationPane(QFrame):
         layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
         layout.setSpacing(theme.SPACE_XS)
         layout.addWidget(self.headline)
+        layout.addWidget(self.price)
         layout.addWidget(self.pages, 1)
         return box
 

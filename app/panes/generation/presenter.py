@@ -59,6 +59,7 @@ class GenerationPresenter(PanePresenter):
         session.live_changed.connect(self._name_targets)
         session.compared_masks.changed.connect(self._show_engines)
         session.engines.listed.connect(self._show_installed)
+        session.price.changed.connect(lambda: view.price.show_price(session.price.found))
 
     def _connect_view(self) -> None:
         session, decoding, view = self.session, self.session.decoding, self.view
@@ -69,6 +70,8 @@ class GenerationPresenter(PanePresenter):
         view.candidates.continuation_wanted.connect(self._find_continuation)
         view.candidates.continuation_cancelled.connect(lambda: session.forced.cancel(ContinuationRequest))
         view.node_clicked.connect(self._go_to)
+        view.price.step_wanted.connect(self._go_before)
+        view.price.span_wanted.connect(session.links.span_chosen)
         view.span_wanted.connect(session.links.span_chosen)
         view.output.bytes_hovered.connect(session.links.output_hovered)
         session.links.output_pointed.connect(view.output.mark_bytes)
@@ -131,6 +134,12 @@ class GenerationPresenter(PanePresenter):
         if trace.current != node.parent:
             decoding.go_to(node.parent)
         decoding.queries.explain(node.step.token_id)
+
+    def _go_before(self, step: int) -> None:
+        """Go to where a step of the priced output was taken."""
+        path = self.session.price.path
+        if step < len(path):
+            self.session.decoding.go_to(path[step - 1] if step else None)
 
     def _show_refusals(self) -> None:
         """Show why no step, or no output, can be generated now."""

@@ -11,6 +11,7 @@ from engine.diagnosis.case import RequestConstraint
 from engine.diagnosis.intake.remarks import IntakeRemark
 from engine.diagnosis.intake.values import Intake
 from engine.diagnosis.parse_trees.values import AmbiguityAnswer, TextParse
+from engine.diagnosis.scores.price_values import GrammarPrice
 from engine.diagnosis.test_strings.values import CountedText, Coverage, Suggestion, SuggestionKind
 from engine.diagnosis.verdicts.verdict import Verdict
 from engine.matching.explanation import TokenRefusal
@@ -145,6 +146,26 @@ class CoverAnswer:
     revision: int
     coverage: Coverage = field(default_factory=Coverage)
     pending: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PriceOutput(WorkerRequest["PriceAnswer"]):
+    """Find out what asks the price of a grammar for an output.
+
+    Attributes:
+        compiled: the grammar.
+        output: the output, with the allowed masses of its steps.
+    """
+
+    compiled: CompileRequest
+    output: CountedText
+
+
+@dataclass(frozen=True, slots=True)
+class PriceAnswer:
+    """The price of a grammar for an output; None if the grammar does not compile, or a limit was exceeded."""
+
+    price: GrammarPrice | None
 
 
 @dataclass(frozen=True, slots=True)

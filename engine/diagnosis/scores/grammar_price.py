@@ -13,8 +13,6 @@ reads next.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final, NamedTuple
 
 from engine.automata.byte_automaton import DEAD
@@ -22,6 +20,7 @@ from engine.compile import CompiledGrammar
 from engine.decoding.values import Bounds, StepMass
 from engine.diagnosis.failures.refusal import refusal_of
 from engine.diagnosis.failures.violations import spans_at
+from engine.diagnosis.scores.price_values import GrammarPrice, PriceCause, PricedPart, PricedStep
 from engine.diagnosis.test_strings.values import CountedText
 from engine.matching.explanation import RefusalKind
 from engine.notations.json_schema.json_tree import pointers
@@ -32,74 +31,6 @@ MOST_SEARCHED: Final = 24
 """The steps whose causes are proved: the most expensive ones, each of which takes up to seconds in a large schema."""
 _MOST_PARTS: Final = 500
 _LEAST: Final = 1e-9  # nats: a step below is one at which everything was allowed
-
-
-class PriceCause(StrEnum):
-    """The kind of what asks a price."""
-
-    PART = "part"  # a keyword of a schema, by its JSON Pointer, or another part of the text
-    RULE = "rule"
-    OPTION = "option"  # a compile option, such as that of white space
-    FORM = "form"  # no JSON text goes on like this
-    END = "end"  # the text has to end
-
-
-class PricedStep(NamedTuple):
-    """A step of an output.
-
-    Attributes:
-        output: the index of the output.
-        step: the number of steps before it.
-        nats: bounds of its price.
-        token: the most probable token that the grammar forbids, or its name; empty if unknown.
-        p: the probability of that token.
-        is_proved: whether that token would be allowed without the cause.
-    """
-
-    output: int
-    step: int
-    nats: Bounds
-    token: bytes
-    p: float
-    is_proved: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PricedPart:
-    """What asks a price, and which.
-
-    Attributes:
-        cause: its kind.
-        name: the JSON Pointer of a keyword, the name of a rule or of an option, or the text of a part; else empty.
-        span: its text in the grammar; None if it has none.
-        nats: bounds of the sum over the steps that it is the cause of, for one output on average.
-        steps: the number of these steps in all outputs.
-        worst: the most expensive of them.
-    """
-
-    cause: PriceCause
-    name: str
-    span: Span | None
-    nats: Bounds
-    steps: int
-    worst: PricedStep
-
-
-@dataclass(frozen=True, slots=True)
-class GrammarPrice:
-    """The price of a grammar for some outputs.
-
-    Attributes:
-        outputs: the number of outputs.
-        nats: bounds of the price of an output, on average.
-        parts: what asks it, the most expensive first.
-        unknown: the number of steps of which no probability is known; they are in no sum.
-    """
-
-    outputs: int
-    nats: Bounds
-    parts: tuple[PricedPart, ...]
-    unknown: int
 
 
 class _Found(NamedTuple):

@@ -9,9 +9,7 @@ no price, and its pair is left out. Without pairs, nothing is claimed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from math import fsum, sqrt
-from typing import Final
+from math import fsum
 
 import numpy as np
 
@@ -20,124 +18,16 @@ from engine.decoding.strategies.decoders import DECODERS
 from engine.decoding.strategies.prefix_tree import Inquiry, PrefixTree, TokenPrefix
 from engine.decoding.values import DEFAULT_MAX_TOKENS, Chat
 from engine.diagnosis.failures.violations import part_at
+from engine.diagnosis.scores.price_values import Estimate, KeyPair, OrderComparison, OrderTrial
 from engine.models.source import LogitSource
 from engine.notations.editing import Edit, apply_edits
 from engine.notations.json_schema.json_tree import Json, read_json
 from engine.source import CancelToken, EngineError, Span
 from engine.source.json_pointer import escape_step
 
-_Z: Final = 1.959963984540054  # the quantile 0.975 of the normal distribution
-_STUDENT: Final = (12.70620, 4.302653, 3.182446, 2.776445, 2.570582)  # of Student's with 1 to 5 degrees of freedom
-
 
 class KeyOrderError(EngineError):
     """The order of two keys cannot be tried."""
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A mean with its interval of 95%.
-
-    Attributes:
-        mean: the mean.
-        low, high: the interval; None with fewer than two values.
-        count: the number of values.
-    """
-
-    mean: float
-    low: float | None
-    high: float | None
-    count: int
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> Estimate | None:
-        """Return the mean of values with Student's interval; None without values."""
-        count = len(values)
-        if not count:
-            return None
-        mean = fsum(values) / count
-        if count == 1:
-            return cls(mean, None, None, 1)
-        error = sqrt(fsum((value - mean) ** 2 for value in values) / (count - 1) / count)
-        half = student_quantile(count - 1) * error
-        return cls(mean, mean - half, mean + half, count)
-
-
-def student_quantile(degrees: int) -> float:
-    """Return the quantile 0.975 of Student's distribution (Abramowitz and Stegun 26.7.5; from a table if below 6)."""
-    if degrees <= len(_STUDENT):
-        return _STUDENT[degrees - 1]
-    z, n = _Z, float(degrees)
-    return (
-        z
-        + (z**3 + z) / (4 * n)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * n**3)
-        + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * n**4)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class KeyPair:
-    """Two keys of an object of a schema.
-
-    Attributes:
-        pointer: the JSON Pointer of the schema that declares them in `properties`; empty for the root.
-        first, second: the keys, in the order that is asked about.
-    """
-
-    pointer: str
-    first: str
-    second: str
-
-
-@dataclass(frozen=True, slots=True)
-class OrderTrial:
-    """The outputs of one order.
-
-    Attributes:
-        price: the mean price of an output, in nats; None if none ended.
-        ended: the number of outputs that ended.
-        greedy: the price of the most probable tokens; None if they did not end.
-        greedy_text: their text.
-    """
-
-    price: Estimate | None
-    ended: int
-    greedy: float | None
-    greedy_text: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class OrderComparison:
-    """Both orders of two keys.
-
-    Attributes:
-        keys: the keys.
-        is_present: whether the schema has the first key before the second.
-        asked: the order that was asked about.
-        other: the other one.
-        difference: how many more nats the order costs that was asked about, over pairs of outputs; None without pairs.
-        samples: the number of outputs of each order.
-        calls: the number of model calls.
-        edit: the edit of the schema that makes the order that it does not have.
-    """
-
-    keys: KeyPair
-    is_present: bool
-    asked: OrderTrial
-    other: OrderTrial
-    difference: Estimate | None
-    samples: int
-    calls: int
-    edit: Edit
-
-    @property
-    def greedy_difference(self) -> float | None:
-        """Return how many more nats the asked order costs by the most probable tokens; None if it is not known."""
-        if self.asked.greedy is None or self.other.greedy is None:
-            return None
-        return self.asked.greedy - self.other.greedy
 
 
 def objects_with_keys(text: str) -> dict[str, tuple[str, ...]]:

@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable
 
 from engine.decoding.values import Bounds
-from engine.diagnosis.scores.grammar_price import GrammarPrice, PriceCause, PricedPart
-from engine.diagnosis.scores.key_order import KeyPair, OrderComparison
+from engine.diagnosis.scores.price_values import GrammarPrice, KeyPair, OrderComparison, PriceCause, PricedPart
 from engine.source.catalogue import capitalised, catalogue_text
 from engine.source.number_format import percent
 from engine.vocabulary.visible import visible

@@ -7,8 +7,9 @@ import pytest
 
 from engine.compile import compile_grammar
 from engine.decoding.values import PackedMasses, StepMass
-from engine.diagnosis.scores.grammar_price import PriceCause, grammar_price
+from engine.diagnosis.scores.grammar_price import grammar_price
 from engine.diagnosis.scores.price_texts import cause_text, nats_text, price_sentence
+from engine.diagnosis.scores.price_values import PriceCause
 from engine.diagnosis.test_strings.values import CountedText
 
 SCHEMA = {

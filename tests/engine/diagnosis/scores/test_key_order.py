@@ -7,16 +7,9 @@ from error_keys import raises_key
 from random_model import RandomModel
 
 from engine.compile import CompileOptions, compile_grammar
-from engine.diagnosis.scores.key_order import (
-    Estimate,
-    KeyOrderError,
-    KeyPair,
-    compare_orders,
-    exchange,
-    objects_with_keys,
-    student_quantile,
-)
+from engine.diagnosis.scores.key_order import KeyOrderError, compare_orders, exchange, objects_with_keys
 from engine.diagnosis.scores.price_texts import greedy_sentence, order_sentence
+from engine.diagnosis.scores.price_values import Estimate, KeyPair, student_quantile
 from engine.notations.editing import apply_edits
 from engine.vocabulary import Vocabulary
 
