@@ -54,7 +54,7 @@ from app.workers.requests.decode import (
 )
 from app.workers.requests.forced import MeasureStrategies
 from app.workers.requests.scoring import ScoreOutput
-from app.workers.requests.strategies import CompareStrategies, ContinuationRequest
+from app.workers.requests.strategies import CompareStrategies, ContinuationRequest, SearchTexts
 from engine.decoding.debugging.breakpoints import StopPoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
@@ -97,6 +97,7 @@ STOPPED_BY: dict[type, str] = {
     MeasureStrategies: "strategies",
     CompareStrategies: "strategies",
     ContinuationRequest: "strategies",
+    SearchTexts: "strategies",
 }
 """The requests that end a run, with the key of the reason.
 

@@ -43,7 +43,7 @@ from app.workers.requests.forced import (
     MeasureStrategies,
 )
 from app.workers.requests.scoring import ScoreAnswer, ScoreOutput
-from app.workers.requests.strategies import CompareStrategies, ContinuationRequest
+from app.workers.requests.strategies import CompareStrategies, ContinuationRequest, SearchTexts
 
 A = TypeVar("A")
 
@@ -75,7 +75,7 @@ class ForcedQueries(QObject):
     def cancel_all(self) -> None:
         """Cancel all requests that take the model's time."""
         forced = CompareSpellings, MeasureStrategies, FindForced, ListIndex
-        for kind in (*forced, CompareStrategies, ContinuationRequest):
+        for kind in (*forced, CompareStrategies, ContinuationRequest, SearchTexts):
             self.cancel(kind)
 
     def is_asking(self, kind: type) -> bool:

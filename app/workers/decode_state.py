@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.source import EngineError
+from engine.vocabulary import visible
 
 if TYPE_CHECKING:
     from engine.compile import CompiledGrammar
@@ -41,3 +42,9 @@ class DecodeState:
         if error := self.prompt_error or self.pipeline_error:
             raise error
         return self.session
+
+
+def model_token_text(session: DecodeSession, token_id: int) -> str:
+    """Return a token of the session's model as displayed text, or its name."""
+    vocabulary = session.model.vocabulary
+    return vocabulary.special.get(token_id) or visible(vocabulary.token_bytes(token_id) or b"")

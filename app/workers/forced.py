@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from app.catalogue import capitalised, ui_text
-from app.workers.decode_state import DecodeState
+from app.workers.decode_state import DecodeState, model_token_text
 from app.workers.loop import Job, handles
 from app.workers.protocol import sentence
 from app.workers.requests.decode import ForcedText
@@ -48,7 +48,6 @@ from engine.matching import Matcher
 from engine.models.source import CachedSource, ModelError
 from engine.models.text_encoder import text_encoder_of
 from engine.source import CancelToken, EngineError
-from engine.vocabulary.visible import visible
 
 if TYPE_CHECKING:
     from engine.automata.dfa.dfa import ByteDfa
@@ -357,8 +356,4 @@ def _shortest_texts(dfa: ByteDfa) -> dict[int, bytes]:
 
 
 def _token_texts(session: DecodeSession, ids: tuple[int, ...] | list[int]) -> tuple[str, ...]:
-
-    vocabulary = session.model.vocabulary
-    return tuple(
-        vocabulary.special.get(token_id) or visible(vocabulary.token_bytes(token_id) or b"") for token_id in ids
-    )
+    return tuple(model_token_text(session, token_id) for token_id in ids)

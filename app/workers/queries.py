@@ -17,6 +17,7 @@ import numpy as np
 
 from app.catalogue import ui_text
 from app.graph.match.folding import edge_label
+from app.workers.decode_state import model_token_text
 from app.workers.diagnosing import with_diagnosis
 from app.workers.loop import Job, handles
 from app.workers.protocol import Progress, sentence
@@ -429,11 +430,7 @@ def summary_of(model: LogitSource, spec: str) -> ModelSummary:
 
 def shown_prompt(session: DecodeSession) -> tuple[tuple[int, str], ...]:
     """Return how the model sees the prompt: pairs of token id and displayed text, the first `PROMPT_TOKENS` of them."""
-    vocabulary = session.model.vocabulary
-    return tuple(
-        (token_id, vocabulary.special.get(token_id) or visible(vocabulary.token_bytes(token_id) or b""))
-        for token_id in session.prompt_ids[:PROMPT_TOKENS]
-    )
+    return tuple((token_id, model_token_text(session, token_id)) for token_id in session.prompt_ids[:PROMPT_TOKENS])
 
 
 def force(session: DecodeSession, token_id: int) -> str:

@@ -7,15 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from app.catalogue import ui_text
-from app.workers.decode_state import DecodeState
+from app.workers.decode_state import DecodeState, model_token_text
 from app.workers.loop import Job, handles
 from app.workers.protocol import Progress, sentence
 from app.workers.requests.strategies import (
     ComparedText,
     CompareStrategies,
     ContinuationRequest,
+    ParticleRun,
+    ParticleStep,
+    SearchTexts,
     StrategiesComparison,
     StrategyFigures,
+    TreeAnswer,
 )
 from engine.decoding.candidates import searched_bytes
 from engine.decoding.strategies.decoders import DECODERS
@@ -39,18 +43,7 @@ class StrategiesHandler:
 
     @handles(CompareStrategies)
     def _compared(self, request: CompareStrategies, job: Job) -> StrategiesComparison:
-        from engine.decoding.strategies.prefix_tree import PrefixTree  # start-up time: with the others
-
-        session = self._state.need_session()
-        if session.grammar is None:
-            raise EngineError("workers.no_grammar")
-        tree = PrefixTree(
-            session.grammar,
-            session.model,
-            prompt=session.prompt,
-            max_tokens=session.max_tokens,
-            keeps_rows=any(DECODERS[name].needs_rows for name in request.names),
-        )
+        tree = self._tree(keeps_rows=any(DECODERS[name].needs_rows for name in request.names))
         runs: list[StrategyRun | str] = []
         seconds = list[float]()
         for name in request.names:
@@ -63,7 +56,51 @@ class StrategiesHandler:
             exact, why_not = _exact(tree, job), ""
         except LimitExceededError as error:
             exact, why_not = None, sentence(error)
-        return replace(_comparison(request, runs, seconds, exact), why_not_exact=why_not, done=True)
+        particles = tuple(self._particles(run) for run in runs if not isinstance(run, str) and run.inquiry.generations)
+        comparison = _comparison(request, runs, seconds, exact)
+        return replace(comparison, why_not_exact=why_not, particles=particles, done=True)
+
+    @handles(SearchTexts)
+    def _searched(self, request: SearchTexts, job: Job) -> TreeAnswer:
+        from engine.decoding.strategies.prefix_tree import Inquiry  # start-up time: with the others
+        from engine.decoding.strategies.probability_tree import ProbabilityTree  # start-up time: with the others
+
+        inquiry = Inquiry(self._tree(), request.most_calls, job.cancel)
+        search, shown = ProbabilityTree(inquiry, request.measure, request.mass), 0
+        while search.advance():
+            job.emit(Progress(ui_text("strategies.tree.searching"), inquiry.calls, request.most_calls))
+            if search.found > shown:
+                shown = search.found
+                job.emit(TreeAnswer(search.report(), done=False))
+        return TreeAnswer(search.report(), done=True)
+
+    def _tree(self, *, keeps_rows: bool = False) -> PrefixTree:
+        """Return an empty tree after the prompt of the session."""
+        from engine.decoding.strategies.prefix_tree import PrefixTree  # start-up time: with the others
+
+        session = self._state.need_session()
+        if session.grammar is None:
+            raise EngineError("workers.no_grammar")
+        return PrefixTree(
+            session.grammar,
+            session.model,
+            prompt=session.prompt,
+            max_tokens=session.max_tokens,
+            keeps_rows=keeps_rows,
+        )
+
+    def _particles(self, run: StrategyRun) -> ParticleRun:
+        """Return the particles of a run, token by token."""
+        session, generations = self._state.need_session(), run.inquiry.generations
+        before = [run.inquiry.tree.root] * len(generations[0].prefixes)
+        steps = list[ParticleStep]()
+        for one in generations:
+            moves = zip(one.prefixes, before, strict=True)
+            ids = tuple(-1 if prefix is earlier else prefix.token_id for prefix, earlier in moves)
+            tokens = tuple("" if token_id < 0 else model_token_text(session, token_id) for token_id in ids)
+            steps.append(ParticleStep(ids, tokens, one.shares, one.copied))
+            before = [one.prefixes[at] for at in one.copied] or list(one.prefixes)
+        return ParticleRun(run.strategy.name, tuple(steps))
 
     @handles(ContinuationRequest)
     def _continued(self, request: ContinuationRequest, job: Job) -> TextContinuation:

@@ -18,8 +18,9 @@ from engine.decoding import StopRule
 from engine.decoding.strategies.continuation import MOST_CALLS, any_text, find_continuation
 from engine.decoding.strategies.decoders import DECODERS
 from engine.decoding.strategies.exact import MOST_TEXTS, enumerate_texts
+from engine.decoding.strategies.found_texts import FoundText, FoundTexts, Measure
 from engine.decoding.strategies.prefix_tree import Inquiry, PrefixTree
-from engine.decoding.strategies.probability_tree import FoundText, FoundTexts, Measure, ProbabilityTree
+from engine.decoding.strategies.probability_tree import ProbabilityTree
 from engine.decoding.strategies.sampling import (
     MOST_TRIES,
     DrawnText,

@@ -1,7 +1,12 @@
-"""The comparison of strategies: which were picked, their numbers, and the share of each text in each of them."""
+"""Strategies that draw texts: a comparison, the particles of those that have some, and all outputs above a mass.
+
+Each of the three is a page. Those with work of their own have a button that begins it and cancels it, a bar, and one
+line that says what came of it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
@@ -9,17 +14,21 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
+    QDoubleSpinBox,
     QFrame,
     QHBoxLayout,
     QHeaderView,
     QListWidget,
     QListWidgetItem,
     QProgressBar,
+    QSizePolicy,
     QSpinBox,
     QSplitter,
+    QStackedWidget,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QTabBar,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -28,19 +37,23 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.catalogue import ui_text
+from app.panes.strategies.particles import ParticlesPage, page_head
 from app.theme.buttons import push_button
 from app.theme.labels import plain_text
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.keyboard import delegate_focus
 from app.widgets.token_paint import tabular
 from app.workers.protocol import Progress
-from app.workers.requests.strategies import StrategiesComparison, StrategyFigures
+from app.workers.requests.strategies import StrategiesComparison, StrategyFigures, TreeAnswer
 from engine.decoding.strategies.decoders import DECODERS
-from engine.source.number_format import duration, percent
+from engine.decoding.strategies.found_texts import FoundText, Measure
+from engine.source.number_format import duration, percent, percent_between
 from engine.vocabulary.visible import visible
 
 _PICKED: Final = ("local", "cars", "smc")
 _COLUMNS: Final = ("strategy", "kl", "tv", "p_grammar", "accepted", "calls", "time")
+_TREE_COLUMNS: Final = ("text", "given", "local", "model", "spellings")
+_MOST_ROWS: Final = 1_000
 _LIMITS: Final = ("samples", "calls")
 _MOST: Final = 100_000
 _ROW_HEIGHT: Final = 25
@@ -72,26 +85,121 @@ class ShareDelegate(QStyledItemDelegate):
         super().paint(painter, option, index)
 
 
-class StrategiesPane(QFrame):
+class StrategyPage(QWidget):
+    """A page whose button begins some work, and cancels it.
+
+    Signals:
+        cancelled(): stop, and keep what was found.
+        opened(ids): open a text as a trace, by its tokens.
+
+    Args:
+        label: the text of the button.
+        tip: its tool tip.
+    """
+
+    cancelled = Signal()
+    opened = Signal(tuple)
+
+    def __init__(self, label: str, tip: str) -> None:
+        super().__init__()
+        self._label, self._tip, self._refusal = label, tip, ""
+        self._is_busy = False
+        self.run_button = push_button(label, clicked=self._on_run)
+        self.summary = ElidedLabel(fills=True)
+        self.bar = QProgressBar(textVisible=False, maximum=0)
+        self.bar.setFixedHeight(_BAR)
+        self.bar.setAccessibleName(ui_text("strategies.pane.progress"))
+
+    def begin(self) -> None:
+        """Show that the work has started."""
+        self._is_busy = True
+        self.bar.setRange(0, 0)
+        self.clear()
+        self.refresh()
+
+    def stop(self, why: str) -> None:
+        """Report why nothing more will come."""
+        self._is_busy = False
+        self.refresh(why)
+
+    def forget(self) -> None:
+        """Clear the page: what it shows belongs to another grammar, model or prompt."""
+        self._is_busy = False
+        self.clear()
+        self.refresh()
+
+    def set_refusal(self, why: str) -> None:
+        """Set why the work cannot begin; empty if it can."""
+        self._refusal = why
+        self.refresh()
+
+    def show_progress(self, progress: Progress) -> None:
+        """Show how far the work is."""
+        self.bar.setRange(0, progress.total or 0)
+        self.bar.setValue(progress.done)
+        self.summary.setText(ui_text("strategies.pane.running", name=progress.what))
+
+    def clear(self) -> None:
+        """Forget what was found."""
+
+    def start(self) -> None:
+        """Request the work."""
+
+    def refresh(self, why: str = "") -> None:
+        """Show whether the work can begin, and what came of it.
+
+        Args:
+            why: why it ended early; empty if it did not.
+        """
+        refusal = self._refusal or self.own_refusal
+        self.run_button.setText(ui_text("common.button.cancel") if self._is_busy else self._label)
+        self.run_button.setEnabled(self._is_busy or not refusal)
+        self.run_button.setToolTip(plain_text(refusal or self._tip))
+        self.bar.setVisible(self._is_busy)
+        if not self._is_busy:
+            self.summary.setText(why or self.result)
+
+    @property
+    def own_refusal(self) -> str:
+        """Return what the user has to choose first; empty if nothing."""
+        return ""
+
+    @property
+    def result(self) -> str:
+        """Return what came of the work in a sentence."""
+        return ""
+
+    def _on_run(self) -> None:
+        if self._is_busy:
+            self.cancelled.emit()
+        else:
+            self.start()
+
+    def lay_out(self, widgets: Sequence[QWidget], body: QWidget) -> None:
+        """Arrange the page: what was found below the bar; some widgets and the button are in the head."""
+        self.head = page_head(*widgets, self.run_button, self.summary)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.bar)
+        layout.addWidget(body, 1)
+
+
+class ComparisonPage(StrategyPage):
     """Picks strategies, and shows what they draw.
 
     Signals:
         wanted(names, samples, most_calls): draw with these.
-        cancelled(): stop, and keep what was drawn.
-        opened(ids): open a text as a trace, by its tokens.
+        answered(answer): there is another answer to show.
     """
 
     wanted = Signal(tuple, int, object)
-    cancelled = Signal()
-    opened = Signal(tuple)
+    answered = Signal(StrategiesComparison)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setProperty("role", "panel")
-        self.setAccessibleName(ui_text("strategies.pane.name"))
-        self._is_busy = False
-        self._refusal = ""
+    def __init__(self) -> None:
+        super().__init__(ui_text("strategies.pane.compare"), ui_text("strategies.pane.compare_tip"))
         self._answer = StrategiesComparison(())
+        self.run_button.setObjectName("strategies-compare")
         self.list = QListWidget()
         self.list.setObjectName("strategies-list")
         self.list.setAccessibleName(ui_text("strategies.pane.list"))
@@ -109,21 +217,25 @@ class StrategiesPane(QFrame):
             self.limit.addItem(ui_text(f"strategies.limit.fragment.{name}"), name)
         self.count = QSpinBox(minimum=1, maximum=_MOST, value=50)
         self.count.setAccessibleName(ui_text("strategies.pane.count"))
-        self.run_button = push_button(ui_text("strategies.pane.compare"), clicked=self._on_run)
-        self.run_button.setObjectName("strategies-compare")
-        self.summary = ElidedLabel(fills=True)
-        self.bar = QProgressBar(textVisible=False, maximum=0)
-        self.bar.setFixedHeight(_BAR)
-        self.bar.setAccessibleName(ui_text("strategies.pane.progress"))
         self.figures = _table("strategies-figures", ui_text("strategies.pane.figures"))
         self.texts = _table("strategies-texts", ui_text("strategies.pane.texts"))
         self.texts.setItemDelegate(ShareDelegate(self.texts))
-        self._build()
-        self.list.itemChanged.connect(lambda _item: self._refresh())
-        self.texts.cellActivated.connect(lambda row, _column: self._open(row))
-        delegate_focus(self, self.run_button, self.list)
+        self.figures.setColumnCount(len(_COLUMNS))
+        for column, name in enumerate(_COLUMNS):
+            header = _header(ui_text(f"strategies.column.{name}"), column)
+            header.setToolTip(plain_text(ui_text(f"strategies.column_tip.{name}")))
+            self.figures.setHorizontalHeaderItem(column, header)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        for part, share in ((self.list, 2), (self.figures, 5), (self.texts, 6)):
+            splitter.addWidget(part)
+            splitter.setStretchFactor(splitter.count() - 1, share)
+        splitter.setSizes([160, 610, 510])
+        splitter.setChildrenCollapsible(False)
+        self.lay_out((self.count, self.limit), splitter)
+        self.list.itemChanged.connect(lambda _item: self.refresh())
+        self.texts.cellActivated.connect(lambda row, _column: self.opened.emit(self._answer.texts[row].ids))
         self._fill()
-        self._refresh()
+        self.refresh()
 
     @property
     def picked(self) -> tuple[str, ...]:
@@ -133,60 +245,35 @@ class StrategiesPane(QFrame):
             item.data(Qt.ItemDataRole.UserRole) for item in items if item.checkState() is Qt.CheckState.Checked
         )
 
-    def begin(self) -> None:
-        """Show that the work has started."""
-        self._is_busy, self._answer = True, StrategiesComparison(())
-        self.bar.setRange(0, 0)
-        self._fill()
-        self._refresh()
-
     def show_answer(self, answer: StrategiesComparison | Progress) -> None:
         """Show what was drawn so far, or the progress."""
         if isinstance(answer, Progress):
-            self.bar.setRange(0, answer.total or 0)
-            self.bar.setValue(answer.done)
-            self.summary.setText(ui_text("strategies.pane.running", name=answer.what))
+            self.show_progress(answer)
             return
         self._answer, self._is_busy = answer, not answer.done
         self._fill()
-        self._refresh()
+        self.refresh()
+        self.answered.emit(answer)
 
-    def stop(self, why: str) -> None:
-        """Report why nothing more will come."""
-        self._is_busy = False
-        self._refresh(why)
-
-    def forget(self) -> None:
-        """Clear the pane: what it shows belongs to another grammar, model or prompt."""
-        self._is_busy, self._answer = False, StrategiesComparison(())
+    def clear(self) -> None:
+        """Forget what was drawn."""
+        self._answer = StrategiesComparison(())
         self._fill()
-        self._refresh()
+        self.answered.emit(self._answer)
 
-    def set_refusal(self, why: str) -> None:
-        """Set why nothing can be drawn; empty if it can."""
-        self._refusal = why
-        self._refresh()
+    def start(self) -> None:
+        """Request a comparison."""
+        count = self.count.value()
+        self.wanted.emit(self.picked, count, count if self.limit.currentData() == "calls" else None)
 
-    def _on_run(self) -> None:
-        if self._is_busy:
-            self.cancelled.emit()
-        else:
-            count = self.count.value()
-            self.wanted.emit(self.picked, count, count if self.limit.currentData() == "calls" else None)
+    @property
+    def own_refusal(self) -> str:
+        """Return that a strategy is needed, if there is none."""
+        return "" if self.picked else ui_text("strategies.pane.none_picked")
 
-    def _open(self, row: int) -> None:
-        self.opened.emit(self._answer.texts[row].ids)
-
-    def _refresh(self, why: str = "") -> None:
-        refusal = self._refusal or ("" if self.picked else ui_text("strategies.pane.none_picked"))
-        self.run_button.setText(ui_text("common.button.cancel" if self._is_busy else "strategies.pane.compare"))
-        self.run_button.setEnabled(self._is_busy or not refusal)
-        self.run_button.setToolTip(plain_text(refusal or ui_text("strategies.pane.compare_tip")))
-        self.bar.setVisible(self._is_busy)
-        if not self._is_busy:
-            self.summary.setText(why or self._summary())
-
-    def _summary(self) -> str:
+    @property
+    def result(self) -> str:
+        """Return the exact probability of the grammar in a sentence, or why it is unknown."""
         answer = self._answer
         if not answer.figures:
             return ui_text("strategies.pane.empty")
@@ -224,32 +311,130 @@ class StrategiesPane(QFrame):
         for table in (self.figures, self.texts):
             table.setVisible(bool(answer.figures))
 
-    def _build(self) -> None:
-        head = QFrame()
-        head.setProperty("role", "bar")
-        row = QHBoxLayout(head)
-        row.setContentsMargins(theme.SPACE_S, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
+
+class TreePage(StrategyPage):
+    """Searches all outputs above a mass, and lists them with their probabilities.
+
+    Signals:
+        wanted(measure, mass): search these.
+    """
+
+    wanted = Signal(Measure, float)
+
+    def __init__(self) -> None:
+        super().__init__(ui_text("strategies.tree.search"), ui_text("strategies.tree.search_tip"))
+        self.run_button.setObjectName("tree-search")
+        self._answer: TreeAnswer | None = None
+        self.measure = QComboBox()
+        self.measure.setAccessibleName(ui_text("strategies.tree.measure.name"))
+        for measure in Measure:
+            self.measure.addItem(ui_text(f"strategies.tree.measure.{measure.value}"), measure)
+        self.mass = QDoubleSpinBox(minimum=0.001, maximum=100, value=1, decimals=3, suffix=" %")
+        self.mass.setPrefix(f"{ui_text('strategies.tree.prefix')} ")
+        self.mass.setAccessibleName(ui_text("strategies.tree.mass"))
+        self.texts = _table("tree-texts", ui_text("strategies.tree.name"))
+        self.texts.setItemDelegate(ShareDelegate(self.texts))
+        self.texts.setColumnCount(len(_TREE_COLUMNS))
+        for column, name in enumerate(_TREE_COLUMNS):
+            header = _header(ui_text(f"strategies.tree.column.{name}"), column)
+            header.setToolTip(plain_text(ui_text(f"strategies.tree.column_tip.{name}")))
+            self.texts.setHorizontalHeaderItem(column, header)
+        self.texts.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.lay_out((self.measure, self.mass), self.texts)
+        self.texts.cellActivated.connect(lambda row, _column: self._open(row))
+        self.refresh()
+
+    def show_answer(self, answer: TreeAnswer | Progress) -> None:
+        """Show what was found so far, or the progress."""
+        if isinstance(answer, Progress):
+            self.show_progress(answer)
+            return
+        self._answer, self._is_busy = answer, not answer.done
+        rows = answer.found.texts[:_MOST_ROWS]
+        self.texts.setRowCount(len(rows))
+        for row, one in enumerate(rows):
+            self._fill_row(row, one)
+        self.refresh()
+
+    def clear(self) -> None:
+        """Forget what was found."""
+        self._answer = None
+        self.texts.setRowCount(0)
+
+    def start(self) -> None:
+        """Request a search."""
+        self.wanted.emit(Measure(self.measure.currentData()), self.mass.value() / 100)  # Qt keeps the text alone
+
+    @property
+    def result(self) -> str:
+        """Return how much is listed in a sentence."""
+        if self._answer is None:
+            return ui_text("strategies.tree.empty")
+        found = self._answer.found
+        ending = "complete" if found.is_complete else "stopped"
+        text = ui_text(f"strategies.tree.{ending}", count=len(found.texts), left=percent(found.left), calls=found.calls)
+        between = percent_between(*found.p_grammar)
+        return f"{text} · {ui_text('strategies.tree.p_grammar', p=between)}"
+
+    def _open(self, row: int) -> None:
+        if self._answer is not None:
+            self.opened.emit(self._answer.found.texts[row].ids)
+
+    def _fill_row(self, row: int, one: FoundText) -> None:
+        item = QTableWidgetItem(visible(one.text))
+        item.setFont(theme.mono_font())
+        item.setToolTip(plain_text(ui_text("strategies.pane.open_tip", text=visible(one.text))))
+        self.texts.setItem(row, 0, item)
+        low, high = one.p_given
+        cells = ((percent_between(low, high), low), (percent(one.p_local), one.p_local), (percent(one.p), one.p))
+        for column, (text, share) in enumerate((*cells, (f"{one.spellings:,}", None)), 1):
+            item = QTableWidgetItem(text)
+            item.setTextAlignment(_alignment(column))
+            item.setFont(tabular(theme.ui_font()))
+            item.setData(_SHARE, share)
+            self.texts.setItem(row, column, item)
+
+
+class StrategiesPane(QFrame):
+    """The pages of strategies that draw texts; the head of a page is beside the tabs, since the pane is seldom high."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "panel")
+        self.setAccessibleName(ui_text("strategies.pane.name"))
+        self.comparison, self.particles, self.tree = ComparisonPage(), ParticlesPage(), TreePage()
+        self.tabs, heads, bodies = QTabBar(), QStackedWidget(), QStackedWidget()
+        self.tabs.setObjectName("strategies-pages")
+        self.tabs.setExpanding(False)
+        pages: tuple[StrategyPage | ParticlesPage, ...] = (self.comparison, self.particles, self.tree)
+        for page, name in zip(pages, ("comparison", "particles", "tree"), strict=True):
+            self.tabs.addTab(ui_text(f"strategies.page.{name}"))
+            heads.addWidget(page.head)
+            bodies.addWidget(page)
+        heads.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        for stack in (heads, bodies):
+            self.tabs.currentChanged.connect(stack.setCurrentIndex)
+        self.comparison.answered.connect(lambda answer: self.particles.show_runs(answer.particles))
+        bar = QFrame()
+        bar.setProperty("role", "bar")
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.SPACE_S)
-        for widget in (self.count, self.limit, self.run_button):
-            row.addWidget(widget)
-        row.addWidget(self.summary, 1)
-        self.figures.setColumnCount(len(_COLUMNS))
-        for column, name in enumerate(_COLUMNS):
-            item = _header(ui_text(f"strategies.column.{name}"), column)
-            item.setToolTip(plain_text(ui_text(f"strategies.column_tip.{name}")))
-            self.figures.setHorizontalHeaderItem(column, item)
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        for part, share in ((self.list, 2), (self.figures, 5), (self.texts, 6)):
-            splitter.addWidget(part)
-            splitter.setStretchFactor(splitter.count() - 1, share)
-        splitter.setSizes([160, 610, 510])
-        splitter.setChildrenCollapsible(False)
+        row.addWidget(self.tabs)
+        row.addWidget(heads, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(head)
-        layout.addWidget(self.bar)
-        layout.addWidget(splitter, 1)
+        layout.addWidget(bar)
+        layout.addWidget(bodies, 1)
+        delegate_focus(
+            self, self.comparison.run_button, self.comparison.list, self.particles.view, self.tree.run_button
+        )
+
+    @property
+    def work(self) -> tuple[StrategyPage, ...]:
+        """Return the pages with work of their own."""
+        return self.comparison, self.tree
 
 
 def _table(name: str, title: str) -> QTableWidget:

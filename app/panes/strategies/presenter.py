@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.widgets.lazy import Lazy
-from app.workers.requests.strategies import CompareStrategies
+from app.workers.requests.strategies import CompareStrategies, SearchTexts
 
 if TYPE_CHECKING:
     from app.panes.strategies.pane import StrategiesPane
+    from engine.decoding.strategies.found_texts import Measure
+
+_MOST_CALLS: Final = 5_000  # of a search
 
 
 class StrategiesPresenter(PanePresenter):
@@ -24,12 +27,15 @@ class StrategiesPresenter(PanePresenter):
         from app.panes.strategies.pane import StrategiesPane  # start-up time: the pane is built when first shown
 
         session, pane = self.session, StrategiesPane()
-        pane.wanted.connect(self._compare)
-        pane.cancelled.connect(lambda: session.forced.cancel(CompareStrategies))
-        pane.opened.connect(session.decoding.open_output)
+        pane.comparison.wanted.connect(self._compare)
+        pane.comparison.cancelled.connect(lambda: session.forced.cancel(CompareStrategies))
+        pane.tree.wanted.connect(self._search)
+        pane.tree.cancelled.connect(lambda: session.forced.cancel(SearchTexts))
+        for page in (pane.comparison, pane.particles, pane.tree):
+            page.opened.connect(session.decoding.open_output)
         session.decoding.view_changed.connect(lambda _view: self._update())
         session.step_allowed_changed.connect(self._update)
-        session.document.replaced.connect(pane.forget)
+        session.document.replaced.connect(self._forget)
         self._shown_source = self._source
         self._update()
         return pane
@@ -45,18 +51,30 @@ class StrategiesPresenter(PanePresenter):
         pane, view = self.view.built, self.session.decoding.view
         if pane is None:
             return
-        pane.set_refusal("" if view.position is not None else self.session.step_refusal)
+        for page in pane.work:
+            page.set_refusal("" if view.position is not None else self.session.step_refusal)
         if self._source != self._shown_source:
             self._shown_source = self._source
-            self.session.forced.cancel(CompareStrategies)
-            pane.forget()
+            for kind in (CompareStrategies, SearchTexts):
+                self.session.forced.cancel(kind)
+            self._forget()
+
+    def _forget(self) -> None:
+        for page in self.view.get().work:
+            page.forget()
 
     def _compare(self, names: tuple[str, ...], samples: int, most_calls: int | None) -> None:
-        session, pane = self.session, self.view.get()
+        session, page = self.session, self.view.get().comparison
         session.decoding.stop_for(CompareStrategies)
-        pane.begin()
+        page.begin()
         seed = session.document.content.sampler.seed
-        session.forced.ask(CompareStrategies(names, samples, most_calls, seed), pane.show_answer, pane.stop)
+        session.forced.ask(CompareStrategies(names, samples, most_calls, seed), page.show_answer, page.stop)
+
+    def _search(self, measure: Measure, mass: float) -> None:
+        session, page = self.session, self.view.get().tree
+        session.decoding.stop_for(SearchTexts)
+        page.begin()
+        session.forced.ask(SearchTexts(measure, mass, _MOST_CALLS), page.show_answer, page.stop)
 
 
 PANE = PaneSpec(

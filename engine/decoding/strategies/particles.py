@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decoding.processors.logits import log_sum_exp
-from engine.decoding.strategies.prefix_tree import Inquiry, TokenPrefix, drawn_index
+from engine.decoding.strategies.prefix_tree import Inquiry, ParticleGeneration, TokenPrefix, drawn_index
 from engine.decoding.strategies.strategy import Draw
 
+MOST_RECORDED: Final = 256  # particles whose generations are recorded
 _TOGETHER: Final = 64  # samples that are drawn in step, so that the model computes them together
 
 Moved: TypeAlias = list[tuple[TokenPrefix, float]]
@@ -100,14 +101,18 @@ def draw_particles(
             prefixes[i] = prefix
             log_weights[i] = log_weights[i] + log_factor if prefix.is_open or prefix.is_complete else -np.inf
         log_total = log_sum_exp(log_weights)
-        if log_total == -np.inf:
-            break
-        shares = np.exp(log_weights - log_total)
-        if 1 / float(np.square(shares).sum()) < count / 2 and any(prefix.is_open for prefix in prefixes):
+        is_lost = log_total == -np.inf
+        shares = np.zeros(count) if is_lost else np.exp(log_weights - log_total)
+        moved, copied = tuple(prefixes), list[int]()
+        if not is_lost and 1 / float(np.square(shares).sum()) < count / 2 and any(one.is_open for one in prefixes):
             ends = np.cumsum(shares)
-            drawn = np.searchsorted(ends, points(count, rng) * ends[-1], side="right").clip(max=count - 1)
-            prefixes = [prefixes[i] for i in drawn.tolist()]
+            copied = np.searchsorted(ends, points(count, rng) * ends[-1], side="right").clip(max=count - 1).tolist()
+            prefixes = [prefixes[i] for i in copied]
             log_weights = np.full(count, log_total - np.log(count))
+        if count <= MOST_RECORDED:
+            inquiry.generations.append(ParticleGeneration(moved, tuple(shares.tolist()), tuple(copied)))
+        if is_lost:
+            break
     for prefix, log_weight in zip(prefixes, log_weights.tolist(), strict=True):
         is_accepted = prefix.is_complete and log_weight > -np.inf
         weight = log_weight if is_accepted else -np.inf

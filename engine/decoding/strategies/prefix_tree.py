@@ -266,6 +266,22 @@ class PrefixTree:
         return AllowedTokens(ids, shares / shares.sum(), min(log_sum - total, 0.0), row)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ParticleGeneration:
+    """The particles of a run after one more token.
+
+    Attributes:
+        prefixes: their prefixes.
+        shares: their shares of all weights; all are 0 if no particle is left.
+        copied: where the particles were then drawn anew: for each of the next ones, which of these it continues; empty
+            if each continues itself.
+    """
+
+    prefixes: tuple[TokenPrefix, ...]
+    shares: tuple[float, ...]
+    copied: tuple[int, ...] = ()
+
+
 class CallLimitError(Exception):
     """A run has asked about as many prefixes as it may."""
 
@@ -282,11 +298,13 @@ class Inquiry:
         tree: the tree.
         asked: the prefixes that the run has asked about, in order.
         checks: how many tokens the grammar was asked about one by one; 0 for strategies that compute masks.
+        generations: the particles after each token, of a strategy that has them and not too many.
     """
 
     def __init__(self, tree: PrefixTree, most_calls: int | None = None, cancel: CancelToken | None = None) -> None:
         self.tree, self.checks = tree, 0
         self.asked: dict[TokenPrefix, None] = {}
+        self.generations: list[ParticleGeneration] = []
         self._most_calls, self._cancel = most_calls, cancel
 
     @property

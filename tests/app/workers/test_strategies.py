@@ -8,7 +8,14 @@ from random_model import RandomModel
 from app.workers.decode import DecodeHandler
 from app.workers.protocol import Progress, Refusal
 from app.workers.requests.decode import Back, OpenModel, OpenOutput, SetGrammar, StepOnce
-from app.workers.requests.strategies import CompareStrategies, ContinuationRequest, StrategiesComparison
+from app.workers.requests.strategies import (
+    CompareStrategies,
+    ContinuationRequest,
+    SearchTexts,
+    StrategiesComparison,
+    TreeAnswer,
+)
+from engine.decoding.strategies.found_texts import Measure
 from engine.grammar.options import CompileOptions
 from engine.source import CancelledError, CancelToken
 
@@ -88,3 +95,34 @@ def test_the_probability_of_a_text_is_that_of_its_tokens_after_the_output(worker
 
 def test_without_a_grammar_a_text_has_one_probability(worker):
     assert worker(ContinuationRequest("Ab")).masked is None
+
+
+def test_the_particles_of_a_run_open_at_every_step(worker):
+    grammar(worker)
+    answer = worker(CompareStrategies(("local", "smc", "awrs"), 8, None, 0))
+    assert [run.name for run in answer.particles] == ["smc", "awrs"]
+    texts = {one.ids: one.text for one in answer.texts}
+    for run in answer.particles:
+        assert all(sum(step.shares) == pytest.approx(1) for step in run.steps)
+        for step in range(len(run.steps)):
+            for particle in range(8):
+                ids = run.ids_of(step, particle)
+                assert len(ids) <= step + 1
+                assert worker(OpenOutput(ids)).position.output.decode().startswith(run.text_of(step, particle)[:1])
+        last = len(run.steps) - 1
+        assert {run.ids_of(last, particle) for particle in range(8)} <= set(texts)
+
+
+def test_all_outputs_above_a_mass_come_one_by_one(worker):
+    grammar(worker, "[a-z]b")
+    answer = worker(SearchTexts(Measure.GIVEN, 1e-9, 100))
+    assert answer.done
+    assert len(answer.found.texts) == 26
+    assert any(isinstance(one, TreeAnswer) and not one.done for one in worker.told)
+    assert any(isinstance(one, Progress) for one in worker.told)
+    first = answer.found.texts[0]
+    assert worker(OpenOutput(first.ids)).position.output == first.text
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(CancelledError):
+        worker(SearchTexts(Measure.LOCAL, 0.1, 100), cancel)

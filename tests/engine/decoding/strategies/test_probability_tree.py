@@ -9,8 +9,9 @@ from random_model import RandomModel
 
 from engine.compile import compile_grammar
 from engine.decoding.strategies.exact import enumerate_texts
+from engine.decoding.strategies.found_texts import Measure
 from engine.decoding.strategies.prefix_tree import Inquiry, PrefixTree
-from engine.decoding.strategies.probability_tree import Measure, ProbabilityTree
+from engine.decoding.strategies.probability_tree import ProbabilityTree
 from engine.source import CancelledError, CancelToken
 from engine.vocabulary import Vocabulary
 

@@ -170,6 +170,22 @@ def test_pooled_particles_come_closer_with_their_number(name, tree, exact):
     assert distances[-1] < distances[0]
 
 
+@pytest.mark.parametrize("name", ["smc", "smc-multinomial", "awrs", "lookahead"])
+def test_the_generations_of_particles_lead_to_the_draws(name):
+    run = drawn(name, tree_of(RandomModel(VOCABULARY, spread=3.0)), 30, seed=2)
+    generations = run.inquiry.generations
+    assert generations[-1].prefixes == tuple(draw.prefix for draw in run.draws)
+    for one in generations:
+        assert sum(one.shares) == pytest.approx(1)
+        assert len(one.copied) in (0, 30)
+    before = (run.inquiry.tree.root,) * 30
+    for one in generations:
+        for prefix, earlier in zip(one.prefixes, before, strict=True):
+            assert earlier in (prefix, prefix.parent)
+        before = tuple(one.prefixes[i] for i in one.copied) or one.prefixes
+    assert not drawn(name, tree_of(), 257).inquiry.generations
+
+
 def test_greedy_takes_the_first_beam_of_one_and_a_wide_beam_finds_the_best_texts(tree, exact):
     greedy, beam = drawn("greedy", tree, 9), drawn("beam", tree, 5)
     assert len(greedy.draws) == 1
