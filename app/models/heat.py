@@ -27,7 +27,7 @@ from engine.source import Span
 from engine.source.number_format import UNKNOWN, percent, percent_between
 from engine.vocabulary.visible import visible
 
-LOST_FROM: Final = (0.001, 0.01, 0.1, 0.5)
+LOST_FROM: Final = (0.01, 0.1, 0.5, 0.9)
 """The means from which on what was lost has the next higher level."""
 PRICE_FROM: Final = (0.01, 0.1, 0.5, 2.0)
 """The prices from which on the level is the next higher one, in nats for each text."""
@@ -176,8 +176,9 @@ class HeatColumn(IntEnum):
     TOTAL = 2
     MEAN = 3
     PRICE = 4
-    STEPS = 5
-    WANTED = 6
+    WORST = 5
+    STEPS = 6
+    WANTED = 7
 
 
 class HeatModel(RowsModel):
@@ -211,15 +212,19 @@ class HeatModel(RowsModel):
                 return ""
             case _ if lost.mean is None:
                 return UNKNOWN
-            case HeatColumn.MEAN:
-                return percent_between(*lost.mean)
+            case HeatColumn.MEAN | HeatColumn.WORST:
+                return percent(lost.worst) if column == HeatColumn.WORST else percent_between(*lost.mean)
             case HeatColumn.PRICE:
                 return UNKNOWN if row.price is None else _range_text(*row.price)
             case _:
-                return _range_text(lost.least, lost.most)
+                return ui_text("automaton.heat.tokens", value=_range_text(lost.least, lost.most))
 
-    def tip(self, row: HeatRow, _column: int) -> str:
-        """Return what is known of a row, in sentences."""
+    def tip(self, row: HeatRow, column: int) -> str:
+        """Return what is known of a row, in sentences; of the worst step, the end of the output before it."""
+        lost = row.lost
+        if column == HeatColumn.WORST and lost.output:
+            before = visible(lost.output[max(0, lost.at - _LONGEST_NAME) : lost.at])
+            return ui_text("automaton.heat.worst", mass=percent(lost.worst), before=before)
         return f"{row.name}: {row.text}"
 
 
@@ -243,6 +248,8 @@ def _sort_key(row: HeatRow, column: int) -> tuple[float, float] | tuple[str, flo
             return (lost.mean.low, lost.mean.high) if lost.mean else (-1.0, -1.0)
         case HeatColumn.PRICE:
             return row.price or (-1.0, -1.0)
+        case HeatColumn.WORST:
+            return lost.worst, 0.0
         case HeatColumn.STEPS:
             return lost.steps, 0.0
     return lost.p, 0.0

@@ -167,7 +167,10 @@ def _text(outcome: SampleOutcome, column: OutcomeColumn) -> str:
         case OutcomeColumn.TOKENS:
             return f"{outcome.tokens:,}"
         case OutcomeColumn.LEAST_Z:
-            return "–" if outcome.least_z is None else percent(outcome.least_z)
+            if outcome.least_z is None or outcome.least_z_step is None:
+                return "–"
+            fields = {"mass": percent(outcome.least_z), "step": outcome.least_z_step + 1}
+            return ui_text("models.outcomes.fragment.least_z", **fields)
         case OutcomeColumn.FINISH:
             return finish_text(outcome.finish)
         case OutcomeColumn.MATCH:

@@ -21,12 +21,12 @@ from app.workers.requests.engines import CompareEngines
 from app.workers.requests.scoring import ScoreOutput
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import DEFAULT_MAX_TOKENS
+from engine.diagnosis.case import FailureCase
 from engine.notations.editing import Edit
 from engine.source import Span
 
 if TYPE_CHECKING:
     from app.dialogs.replay_dialog import ReplayDialog, ReplayDraft
-    from engine.diagnosis.case import FailureCase
     from engine.diagnosis.failures.diagnosis import ViolationFix
 
 
@@ -57,6 +57,7 @@ class OutputCheck(QObject):
         session.document.changed.connect(self._on_changed)
         session.compiling.stale_changed.connect(self._on_stale)
         session.decoding.view_changed.connect(self._on_view)
+        session.links.output_wanted.connect(lambda output: self.check_case(FailureCase(output=output)))
 
     @command("tests.check", "Ctrl+K", place=(1, 1), icon="ph.clipboard-text")
     def open(self) -> ReplayDialog:

@@ -28,6 +28,7 @@ class PaneLinks(QObject):
         token_hovered(token): highlight the path of a token's bytes; None for none.
         output_pointed(bytes): mark a range of bytes of the output; an empty tuple removes the mark.
         output_hovered(bytes): the pointer is on these bytes of the output; an empty tuple for none.
+        output_wanted(bytes): check an output.
         branch_read(branch): show the archived branch in a tuple in place of the output; an empty one shows that again.
         grammar_replaced(): the text becomes another grammar, not an edited one.
         closing_wanted(): restrict the schema's objects to their declared properties.
@@ -44,6 +45,7 @@ class PaneLinks(QObject):
     token_hovered = Signal(object)
     output_pointed = Signal(tuple)
     output_hovered = Signal(tuple)
+    output_wanted = Signal(bytes)
     branch_read = Signal(tuple)
     grammar_replaced = Signal()
     closing_wanted = Signal()

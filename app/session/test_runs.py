@@ -267,7 +267,8 @@ class StringTestRuns(QObject):
             return
         view = self._decoding.view
         generated = outputs_of(view.trace, self._ignored, has_model=view.has_model)
-        counted = Counter((*generated, *self._samples))
+        opened = frozenset(self._samples)  # the trace of an output of many seeds is that output
+        counted = Counter((*(one for one in generated if one not in opened), *self._samples))
         outputs = tuple(replace(one, count=count) for one, count in counted.items())
         request = CoverRequest(self._drawn.request, outputs)
         if request != self._requested_outputs:

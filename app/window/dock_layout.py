@@ -50,7 +50,7 @@ class DockLayout(QWidget):
         super().__init__()
         self._editor, self._automaton, self._generation = editor, automaton, generation
         self._is_narrow: bool | None = None
-        self._bottom_is_open = False
+        self._bottom_is_open = self._bottom_is_roomy = False
         self._bottom_height: int | None = None  # as set by the user
         self._saved_states: dict[str, bytes] = {}
         self._tabs = QTabWidget()
@@ -184,7 +184,10 @@ class DockLayout(QWidget):
         is_high = self.height() >= _HIGH_FROM
         default = _BOTTOM_HEIGHT if is_high else _LOW_BOTTOM_HEIGHT
         page = self.bottom.currentWidget()
-        if page is not None and page.property("roomy"):
+        # It grows for a page that needs it, and shrinks for none: the panes above stay where they are.
+        is_roomy = self._bottom_is_roomy or (page is not None and bool(page.property("roomy")))
+        self._bottom_is_roomy = self._bottom_is_open and is_roomy
+        if self._bottom_is_roomy:
             default = max(default, round(self.height() * (_ROOMY_SHARE if is_high else _LOW_ROOMY_SHARE)))
         height = (self._bottom_height or default) if self._bottom_is_open else collapsed_height
         self._rows.setSizes([max(self._rows.height() - height, 0), height])

@@ -21,7 +21,7 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
-from app.catalogue import ui_text
+from app.catalogue import capitalised, ui_text
 from app.commands import command
 from app.document import (
     SUFFIX,
@@ -392,6 +392,26 @@ class Files(QObject):
         spec = self._session.decoding.spec or self._settings.preferences.model
         return BYTE_MODEL if spec == FIRST_MODEL else spec
 
+    def report_model(self, before: str) -> None:
+        """Say that a failure was opened with another model than that of the session, and offer that one.
+
+        Args:
+            before: the model of the session before.
+        """
+        spec = self._document.content.model.spec
+        if before and spec != before:
+            name, other = capitalised(spec), capitalised(before)
+            notification = Notification(
+                "window",
+                ui_text("window.model.for_failure", name=name, before=other),
+                severity="hint",
+                button=ui_text("window.model.use", name=other),
+                action=lambda: self._session.decoding.open_model(before),
+                is_passing=True,
+                is_of_document=True,
+            )
+            self._session.notification_raised.emit(notification)
+
     def open_failure(self, failure: CopiedFailure, *, as_chat: bool = False) -> bool:
         """Open the grammar and the settings of a failed request as a new document; return whether the user agreed.
 
@@ -402,13 +422,14 @@ class Files(QObject):
         constraint = failure.constraint
         if constraint is None or not self.may_leave():
             return False
-        model = ModelPart(spec=self.model_for_failure())
+        before, model = self._session.decoding.spec, ModelPart(spec=self.model_for_failure())
         title = constraint.tool or ui_text("window.files.failure")
         document = DocumentFile(title=title, model=model)
         known = self._session.decoding.view.model
         has_chat = as_chat and known is not None and known.spec == model.spec and known.has_chat
         content = _with_request(document, failure.request, constraint, has_chat=has_chat)
         self._document.replace(content, modified=True)
+        self.report_model(before)
         return True
 
     def open_dropped(self, path: Path) -> None:

@@ -396,7 +396,9 @@ class MainWindow(QMainWindow):
     def _open_failure(self, sample: FailureSample) -> None:
         """Open a sample as a document, and check its output."""
         if self.files.may_leave():
+            before = self.session.decoding.spec
             self.session.document.replace(sample.document(self.files.model_for_failure()))
+            self.files.report_model(before)
             self.output_check.check_case(sample.case())
 
     @command("help.keys", "Ctrl+/", place=(1, 4), icon="ph.keyboard")

@@ -305,8 +305,12 @@ def searched_bytes(text: str) -> bytes:
     """Return the bytes that a search text writes; none for an id."""
     if re.fullmatch(r"#\s*\d{1,9}", text.strip()):
         return b""
-    is_exact = len(text) > 2 and text[0] == text[-1] == '"'
-    return unescape(text[1:-1] if is_exact else text)
+    return unescape(text[1:] if _is_exact(text) else text)
+
+
+def _is_exact(text: str) -> bool:
+    """Return whether tokens with exactly this text are searched; quotes stay quotes, as most of JSON has them."""
+    return len(text) > 1 and text[0] == "="
 
 
 def _found(text: str, vocabulary: Vocabulary, logits: Logits) -> list[int]:
@@ -314,7 +318,7 @@ def _found(text: str, vocabulary: Vocabulary, logits: Logits) -> list[int]:
         token_id = int(numbered[1])
         return [token_id] if token_id < logits.shape[0] else []
     wanted = searched_bytes(text)
-    if len(text) > 2 and text[0] == text[-1] == '"':
+    if _is_exact(text):
         return [i for i, token in enumerate(vocabulary.tokens) if token == wanted]
     if not wanted:
         return []

@@ -168,13 +168,15 @@ def sample_many(  # noqa: PLR0913 - those of `generate`, and the seeds
             fast_forward.advance(session)
             if cancel is not None:
                 cancel.check()
+        least_z, least_z_step = (None, None) if has_no_model else _least_z(session.steps)
         yield SampleOutcome(
             seed=seed,
             text=session.text,
             finish=finish,
             matches=finish is not Finish.DEAD_END and _matches(session),
             tokens=len(session.steps),
-            least_z=None if has_no_model else _least_z(session.steps),
+            least_z=least_z,
+            least_z_step=least_z_step,
             masses=NO_MASSES if has_no_model else PackedMasses.of(step_masses(session.steps)),
         )
 
@@ -187,10 +189,11 @@ def step_masses(steps: Iterable[Step]) -> Iterator[StepMass]:
         start += 0 if step.name else len(step.token or b"")
 
 
-def _least_z(steps: Sequence[Step]) -> float | None:
-    masses = [step.z for step in steps if step.was_queried]
-    known = [z for z in masses if z is not None]
-    return min(known, default=None) if len(known) == len(masses) else None
+def _least_z(steps: Sequence[Step]) -> tuple[float, int] | tuple[None, None]:
+    """Return the lowest allowed mass and its step; None for both if one of the masses is unknown."""
+    queried = [(step.z, index) for index, step in enumerate(steps) if step.was_queried]
+    known = [(z, index) for z, index in queried if z is not None]
+    return min(known) if known and len(known) == len(queried) else (None, None)
 
 
 def _matches(session: DecodeSession) -> bool:

@@ -699,6 +699,7 @@ class SampleOutcome:
         matches: whether it is a complete match.
         tokens: the number of its tokens.
         least_z: the lowest allowed mass of a step; None if no model was queried, or one of them is unknown.
+        least_z_step: the first step with it, counted from 0; None if it is unknown.
         masses: what its steps lost; empty if no model was queried.
     """
 
@@ -708,6 +709,7 @@ class SampleOutcome:
     matches: bool
     tokens: int
     least_z: float | None = field(default=None, compare=False)
+    least_z_step: int | None = field(default=None, compare=False)
     masses: PackedMasses = field(default=NO_MASSES, compare=False, repr=False)
 
 

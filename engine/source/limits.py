@@ -41,10 +41,12 @@ class LimitExceededError(EngineError):
         return catalogue_text("errors.limit.remedy", name=self.name, value=max(self.given, 2 * self.limit))
 
     def __str__(self) -> str:
-        given = {"what": super().__str__(), "given": self.given, "limit": self.limit}
-        if self.where:
-            return catalogue_text("errors.limit.exceeded_at", where=self.where, **given)
-        return catalogue_text("errors.limit.exceeded", **given)
+        fields = {"what": super().__str__(), "limit": self.limit}
+        if self.given == self.limit + 1:  # counting may have stopped there
+            text = catalogue_text("errors.limit.more", **fields)
+        else:
+            text = catalogue_text("errors.limit.exceeded", given=self.given, **fields)
+        return catalogue_text("errors.limit.located", text=text, where=self.where) if self.where else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,11 +54,13 @@ class ListAction:
         label: its label.
         tip: what it does.
         run: called with the number of the row.
+        name: the object name of the button.
     """
 
     label: str
     tip: str
     run: Callable[[int], object]
+    name: str = ""
 
 
 class ListPanel(QFrame):
@@ -130,12 +132,16 @@ class ListPanel(QFrame):
         """
         self._clear()
         self.set_title(title)
-        for action in actions:
-            button = tool_button(action.label, action.tip, clicked=lambda _on=False, run=action.run: self._act(run))
-            self._bar.insertWidget(self._bar.count() - 1, button)
-            self.buttons.append(button)
+        self._add_buttons(actions)
         self.add_rows(rows)
         self.show()
+
+    def _add_buttons(self, actions: Sequence[ListAction]) -> None:
+        for action in actions:
+            button = tool_button(action.label, action.tip, clicked=lambda _on=False, run=action.run: self._act(run))
+            button.setObjectName(action.name)
+            self._bar.insertWidget(self._bar.count() - 1, button)
+            self.buttons.append(button)
 
     def show_table(
         self,
@@ -144,6 +150,7 @@ class ListPanel(QFrame):
         sorted_by: int,
         show: Callable[[QModelIndex], object],
         go: Callable[[QModelIndex], object],
+        actions: Sequence[ListAction] = (),
     ) -> None:
         """Show a table instead of the current list; the user sorts it by its titles.
 
@@ -153,9 +160,11 @@ class ListPanel(QFrame):
             sorted_by: the column by which it is sorted at first, the largest first.
             show: shows a row in the drawing.
             go: goes there.
+            actions: what can be done with a row.
         """
         self._clear()
         self.set_title(title)
+        self._add_buttons(actions)
         self._show_index, self._go_to_index = show, go
         self.table.setModel(model)
         self.table.setSortingEnabled(True)
@@ -237,5 +246,6 @@ class ListPanel(QFrame):
             (found.go or found.show)()
 
     def _act(self, run: Callable[[int], object]) -> None:
-        if self._rows:
-            run(max(0, self.list.currentRow()))
+        view = self.list if self.table.isHidden() else self.table
+        if view.model().rowCount():
+            run(max(0, view.currentIndex().row()))

@@ -133,6 +133,7 @@ class AutomatonPane(QWidget):
         )
         self.stale_banner, self.size_banner, self.coverage_banner = Banner("warning"), Banner("hint"), Banner("hint")
         self.coverage_choice, self.heat_bar = CoverageChoice(), HeatBar()
+        self.heat_bar.hide()
         self.coverage_banner.add_control(self.coverage_choice)
         self.empty_page, self._legend = _empty_page(ui_text("automaton.page.empty")), SymbolLegend()
         self._pages, self._panels = QStackedWidget(), QWidget()

@@ -17,13 +17,14 @@ from app.graph.draw.image_files import save
 from app.graph.match.rules import Unfolding
 from app.models.heat import HeatColumn, HeatModel, HeatRow, heat_rows, measures_lost
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
+from app.panes.automaton.list_panel import ListAction
 from app.panes.automaton.note_commands import NoteCommands
 from app.panes.automaton.pane import AutomatonPane
 from app.panes.automaton.path_lists import PathLists
 from app.panes.automaton.schema_map import SchemaMapPage
 from app.panes.automaton.state_commands import StateCommands
 from app.panes.automaton.view_state import LIVE_STATE, ViewState
-from app.session import CompiledGrammarView, view_of
+from app.session import CompiledGrammarView, Notification, view_of
 from app.workers.requests.compile import DrawNfa, FindNfaStates, NfaDrawing, UnfoldCalls
 from app.workers.requests.decode import DecodeView
 from app.workers.requests.grammar_position import GrammarPosition
@@ -66,6 +67,7 @@ class AutomatonPresenter(PanePresenter):
         self._visited: dict[bytes, RulePositions] = {}  # where the texts were that the window has shown
         self._visited_revision = -1
         self._heat_model = HeatModel(self)
+        self._lists_heat_next = False  # once the heat is known
         self._mapped_revision = -1
         self._nfa_asked: object = None  # the compiled text whose nondeterministic automaton was requested last
         self._nfa_found: FindNfaStates | None = None  # the last request for states in it
@@ -163,6 +165,7 @@ class AutomatonPresenter(PanePresenter):
 
     def _show_document(self) -> None:
         content = self.session.document.content
+        self._lists_heat_next = False
         self.view.footer.coverage_button.setChecked(False)  # the heat is that of the last document's texts
         self.view.notes.restart(content.state_notes)
         self.view.begin(_view_of(content.automaton))
@@ -313,6 +316,8 @@ class AutomatonPresenter(PanePresenter):
         revision, found = coverage.shown
         self.view.marks.log = coverage.log
         self.view.show_coverage(found, revision, coverage.source, coverage.measure)
+        if self._lists_heat_next and found is not None and revision == self.session.document.revision:
+            self._list_heat()
 
     # --- commands ----------------------------------------------------------------------------------------------------
 
@@ -384,19 +389,19 @@ class AutomatonPresenter(PanePresenter):
                 coverage.choose(CoverageSource.GENERATED)
             self.view.footer.coverage_button.setChecked(True)
 
-    @property
-    def _list_refusal(self) -> str:
-        coverage = self.session.coverage
-        is_known = coverage.shown[1] is not None and coverage.is_watched_by("automaton")
-        return "" if is_known else ui_text("automaton.heat.no_list")
-
-    @command("automaton.heat_list", "Ctrl+M, 9", place=(4, 11), refusal=lambda self: self._list_refusal)
+    @command("automaton.heat_list", "Ctrl+M, 9", place=(4, 11))
     def _list_heat(self) -> None:
-        """List rules and keywords, the hottest first; a row shows its part in the text and in the drawing."""
+        """List rules and keywords, the hottest first, once the heat map has them.
+
+        A row shows its part in the text and in the drawing.
+        """
         coverage, view = self.session.coverage, self.view
         found = coverage.shown[1]
+        self._lists_heat_next = found is None
+        view.footer.coverage_button.setChecked(True)
         if found is None:
             return
+        self.context.reveal(view)
         self._heat_model.show_rows(heat_rows(found, coverage.source, coverage.measure, has_all=True))
         rows = self._heat_model.rows
         view.lists.show_table(
@@ -405,6 +410,14 @@ class AutomatonPresenter(PanePresenter):
             _SORTED[coverage.measure] if measures_lost(coverage.source, coverage.measure) else HeatColumn.TEXTS,
             lambda index: self._show_heat_row(self._heat_model.rows[index.row()]),
             lambda index: self._go_to_heat_row(self._heat_model.rows[index.row()]),
+            [
+                ListAction(
+                    ui_text("automaton.heat.check.label"),
+                    ui_text("automaton.heat.check.tip"),
+                    self._check_worst,
+                    "heat-check",
+                )
+            ],
         )
         view.lists.focus_list()
 
@@ -416,6 +429,15 @@ class AutomatonPresenter(PanePresenter):
         self.view.highlight_offset(row.span.start if row.span.start < row.span.end else -1)
         if row.span.start < row.span.end and self.session.coverage.shown[0] == self.session.document.revision:
             self.session.links.span_pointed.emit(row.span)
+
+    def _check_worst(self, row: int) -> None:
+        """Check the output that has the worst step of a row of the list."""
+        output = self._heat_model.rows[row].lost.output
+        if output:
+            self.session.links.output_wanted.emit(output)
+        else:
+            notification = Notification("window", ui_text("automaton.heat.no_output"), severity="hint")
+            self.session.notification_raised.emit(notification)
 
     def _hide_heat_row(self) -> None:
         self.view.highlight_offset(-1)

@@ -57,6 +57,7 @@ _SIGN = 8
 _LEAST_DIGITS = 2
 MAX_PARSED_LENGTH = 50_000  # a longer text takes too long to parse at every key, for names and completions
 _MAX_MATCHED_LENGTH = 10_000  # a longer text has no bracket matching, which reads it completely at every cursor move
+_MOST_FOLLOWED = 16  # live positions that are looked for in view
 _SLICE_OF_EDITS = 500  # are made before waiting events have their turn: 8 ms
 _LIST_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape, Qt.Key.Key_Tab, Qt.Key.Key_Backtab}
 _CURSOR_KEYS = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End}
@@ -499,9 +500,21 @@ class CodeEdit(QPlainTextEdit):
         )
 
     def show_live(self, spans: tuple[Span, ...]) -> None:
-        """Mark the live positions."""
+        """Mark the live positions, and follow them: where one was in view, one stays in view.
+
+        The text stays where it is while the user works in it, has scrolled away, or has folded the position.
+        """
+        follows = not self.hasFocus() and not self._slices.is_running and self._is_any_in_view(self._live)
         self._live = spans
         self._update_marks()
+        if follows and spans and not self._is_any_in_view(spans):
+            position = self._offsets.to_utf16(spans[0].start)
+            if self.document().findBlock(position).isVisible():
+                bring_into_view(self, position)
+
+    def _is_any_in_view(self, spans: tuple[Span, ...]) -> bool:
+        positions = [self._offsets.to_utf16(span.start) for span in spans[:_MOST_FOLLOWED]]
+        return not positions or any(_is_in_view(self, _cursor_at(self, position)) for position in positions)
 
     def show_heat(self, rows: tuple[HeatRow, ...], *, is_lost: bool = False) -> None:
         """Mark rules, keywords and other parts by their heat, the hottest first; `is_lost` if it is what was lost."""
@@ -833,18 +846,27 @@ def bring_into_view(edit: QPlainTextEdit, position: int) -> None:
         edit: the text. Its scroll bar counts wrapped lines.
         position: the position, in UTF-16 units.
     """
-    cursor = QTextCursor(edit.document())
-    cursor.setPosition(min(max(position, 0), edit.document().characterCount() - 1))
+    cursor = _cursor_at(edit, position)
     if isinstance(edit, CodeEdit):
         edit.folding.reveal(cursor.block())
-    rect = edit.cursorRect(cursor)
-    if rect.top() >= 0 and rect.bottom() <= edit.viewport().height():
+    if _is_in_view(edit, cursor):
         return
     block = cursor.block()
     line = block.layout().lineForTextPosition(cursor.positionInBlock())
     number = block.firstLineNumber() + max(line.lineNumber() if line.isValid() else 0, 0)
     in_view = edit.viewport().height() // max(edit.fontMetrics().lineSpacing(), 1)
     edit.verticalScrollBar().setValue(number - in_view // 3)
+
+
+def _cursor_at(edit: QPlainTextEdit, position: int) -> QTextCursor:
+    cursor = QTextCursor(edit.document())
+    cursor.setPosition(min(max(position, 0), edit.document().characterCount() - 1))
+    return cursor
+
+
+def _is_in_view(edit: QPlainTextEdit, cursor: QTextCursor) -> bool:
+    rect = edit.cursorRect(cursor)
+    return rect.top() >= 0 and rect.bottom() <= edit.viewport().height()
 
 
 def _can_toggle(block: QTextBlock) -> bool:

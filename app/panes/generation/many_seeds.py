@@ -56,7 +56,10 @@ class OutcomeDelegate(QStyledItemDelegate):
             OutcomeColumn.SEED: ("000000",),
             OutcomeColumn.TEXT: ("0" * 10,),
             OutcomeColumn.TOKENS: (title(column),),
-            OutcomeColumn.LEAST_Z: (title(column), "<0.001%"),
+            OutcomeColumn.LEAST_Z: (
+                title(column),
+                ui_text("models.outcomes.fragment.least_z", mass="<0.01%", step=1000),
+            ),
             OutcomeColumn.FINISH: (title(column), finish_text(Finish.DEAD_END)),
             OutcomeColumn.MATCH: (title(column), match_text(matches=True)),
         }[column]
@@ -111,12 +114,14 @@ class ManySeedsPage(QWidget):
     Signals:
         wanted(count): generate this many outputs.
         cancelled: stop, and keep the outputs so far.
-        opened(seed): generate the output of this seed again, as the trace of the session.
+        opened(SampleOutcome): generate this output again, as the trace of the session.
+        heat_wanted(): show where the outputs lost mass.
     """
 
     wanted = Signal(int)
     cancelled = Signal()
-    opened = Signal(int)
+    opened = Signal(SampleOutcome)
+    heat_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -135,6 +140,11 @@ class ManySeedsPage(QWidget):
         )
         self.cancel.hide()
         self.open_button = push_button(ui_text("common.button.open"), clicked=self._open)
+        self.heat_button = push_button(
+            ui_text("commands.automaton.lost_mass.title"),
+            ui_text("generation.many.heat_tip"),
+            clicked=self.heat_wanted.emit,
+        )
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedHeight(6)
         self.bar.hide()
@@ -191,6 +201,7 @@ class ManySeedsPage(QWidget):
         row.addWidget(self.count)
         row.addWidget(self.sample)
         row.addWidget(self.open_button)
+        row.addWidget(self.heat_button)
         row.addWidget(self.bar, 1)
         row.addStretch(0)
         row.addWidget(self.cancel)
@@ -206,7 +217,7 @@ class ManySeedsPage(QWidget):
 
     def _open(self) -> None:
         if not self._reason_against_opening():
-            self.opened.emit(self._model.outcome(self.table.currentIndex().row()).seed)
+            self.opened.emit(self._model.outcome(self.table.currentIndex().row()))
 
     def _show_menu(self, position: QPoint) -> None:
         menu = QMenu(self, toolTipsVisible=True)
@@ -230,7 +241,8 @@ class ManySeedsPage(QWidget):
 
     def _refresh_open(self) -> None:
         reason = self._reason_against_opening()
-        self.open_button.setVisible(bool(self._model.outcomes))
+        for button in (self.open_button, self.heat_button):
+            button.setVisible(bool(self._model.outcomes))
         self.open_button.setEnabled(not reason)
         self.open_button.setToolTip(plain_text(reason or ui_text("generation.many.open_tip")))
 

@@ -33,7 +33,7 @@ from app.widgets.keyboard import CloseOnEscape, delegate_focus
 from app.widgets.lazy import Built, Lazy, LazyTabs
 from app.workers.requests.decode import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
 from engine.decoding.debugging.run_until import Goal, RunUntil
-from engine.decoding.values import ArchivedBranch, Candidate, Finish
+from engine.decoding.values import ArchivedBranch, Candidate, Finish, SampleOutcome
 from engine.diagnosis.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ class GenerationPane(QFrame):
         sampler_edited(SamplerSettings): draw with these settings.
         budget_edited(max tokens): change the budget.
         many_wanted(count), many_cancelled: generate outputs of many seeds; stop that.
-        seed_opened(seed): generate the output of a seed again, as the trace.
+        outcome_opened(SampleOutcome): generate an output of many seeds again, as the trace.
+        heat_wanted(): show where the outputs of many seeds lost mass.
         loading_cancelled: cancel loading the model.
         token_forced(token id): take this token regardless of the grammar.
         until_wanted(RunUntil): run until this goal.
@@ -72,7 +73,8 @@ class GenerationPane(QFrame):
 
     many_wanted = Signal(int)
     many_cancelled = Signal()
-    seed_opened = Signal(int)
+    outcome_opened = Signal(SampleOutcome)
+    heat_wanted = Signal()
     until_wanted = Signal(RunUntil)
     baseline_wanted = Signal()
     baseline_cancelled = Signal()
@@ -329,7 +331,8 @@ class GenerationPane(QFrame):
         many.set_refusal(self._sampling_refusal)
         many.wanted.connect(self.many_wanted)
         many.cancelled.connect(self.many_cancelled)
-        many.opened.connect(self.seed_opened)
+        many.opened.connect(self.outcome_opened)
+        many.heat_wanted.connect(self.heat_wanted)
         many.show_settings(_settings_of(self._view))
         return many
 

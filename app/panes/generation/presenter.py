@@ -19,7 +19,7 @@ from app.workers.requests.decode import DecodeView, WhyAnswer
 from app.workers.requests.engine_masks import EngineChoice, EngineMask
 from app.workers.requests.engines import EngineList
 from app.workers.requests.strategies import ContinuationRequest
-from engine.decoding.values import Candidate, StepOrigin
+from engine.decoding.values import Candidate, SampleOutcome, StepOrigin
 
 _ENGINES = "compared"
 _PAGE = "generation"  # the page that is open beside the candidates
@@ -35,6 +35,7 @@ class GenerationPresenter(PanePresenter):
     def __init__(self, context: PaneContext) -> None:
         super().__init__(context)
         self.view: GenerationPane = GenerationPane()
+        self._worst_step: int | None = None  # of an output of many seeds that is generated again
         self._connect_session()
         self._connect_view()
         self._show_refusals()
@@ -52,6 +53,7 @@ class GenerationPresenter(PanePresenter):
         queries.sampled.connect(view.show_many)
         queries.sampling_stopped.connect(view.stop_many)
         decoding.running_changed.connect(view.set_running)
+        decoding.running_changed.connect(self._end_run)
         decoding.model_opened.connect(lambda: view.show_banner(""))
         session.view_changed.connect(lambda drawn: view.set_source(drawn.request.text))
         session.step_allowed_changed.connect(self._show_refusals)
@@ -84,7 +86,8 @@ class GenerationPresenter(PanePresenter):
         view.budget_edited.connect(decoding.set_max_tokens)
         view.many_wanted.connect(decoding.sample_many)
         view.many_cancelled.connect(decoding.queries.cancel_sampling)
-        view.seed_opened.connect(self._generate_again)
+        view.outcome_opened.connect(self._generate_again)
+        view.heat_wanted.connect(self._show_lost_mass)
         view.loading_cancelled.connect(decoding.cancel_model)
         view.engines_wanted.connect(self._list_engines)
         view.engines_chosen.connect(session.compared_masks.choose)
@@ -179,12 +182,33 @@ class GenerationPresenter(PanePresenter):
         text = ui_text("window.notation.secrets", count=count)
         self.session.notification_raised.emit(Notification("generation", text, severity="warning"))
 
-    def _generate_again(self, seed: int) -> None:
-        """Generate the output of a seed from the beginning, past breakpoints; the present output stays as a branch."""
+    def _generate_again(self, outcome: SampleOutcome) -> None:
+        """Generate an output from the beginning, past breakpoints, and go to before the step with its lowest mass.
+
+        The present output stays as a branch.
+        """
         decoding = self.session.decoding
-        decoding.set_sampler(replace(self.session.document.content.sampler, seed=seed))
+        decoding.set_sampler(replace(self.session.document.content.sampler, seed=outcome.seed))
         decoding.restart()
         decoding.run()
+        self._worst_step = outcome.least_z_step
+
+    def _end_run(self, is_running: bool) -> None:
+        """Go to before the worst step of an output of many seeds, once that is generated again."""
+        shown, worst = self.session.decoding.view, self._worst_step
+        if is_running or worst is None:
+            return
+        self._worst_step = None
+        is_ended = shown.position is not None and shown.position.finish is not None
+        if is_ended and worst < len(shown.trace.path):
+            self.session.decoding.go_to(shown.trace.path[worst - 1] if worst else None)
+
+    def _show_lost_mass(self) -> None:
+        """Show the heat map of lost mass, and its list."""
+        commands = self.context.commands
+        if not commands["automaton.lost_mass"].isChecked():
+            commands["automaton.lost_mass"].trigger()
+        commands["automaton.heat_list"].trigger()
 
 
 def _title(engine: EngineChoice, mask: EngineMask | None) -> str:

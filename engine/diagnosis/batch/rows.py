@@ -67,7 +67,7 @@ class BatchRow:
         detail: the kind of the cause.
         sentence: the cause in one sentence, or why it cannot be read.
         finish: the reason for the end, as the server reported it.
-        mass: the least allowed mass along the output; None if it is nowhere known.
+        mass: the lowest allowed mass along the output; None if it is nowhere known.
         worst: the least probable token; None if no probability is known.
         is_masked: whether the probabilities are from behind the mask, so that the allowed mass is unknown.
         has_tokens: whether the tokens of the output are known, by ids or by log-probabilities.

@@ -47,6 +47,7 @@ class KnownMessage:
         setting: what to change.
         next: what to paste next.
         source: where the message was taken from.
+        is_general: whether another message of a log says more precisely why it came.
         words: texts in lower case, one of which is in each line with the message.
         pattern: the regular expression that finds it; its named groups are the values of a finding.
     """
@@ -59,6 +60,7 @@ class KnownMessage:
     setting: str
     next: str
     source: str
+    is_general: bool
     words: tuple[str, ...]
     pattern: re.Pattern[str]
 
@@ -80,13 +82,14 @@ def _message(name: str, entry: dict[str, Any]) -> KnownMessage:
         setting=entry["setting"],
         next=entry["next"],
         source=entry["source"],
+        is_general=entry.get("general", False),
         words=tuple(entry["words"]),
         pattern=re.compile(entry["pattern"], re.IGNORECASE),
     )
 
 
 def read_log(text: str) -> tuple[LogFinding, ...]:
-    """Return the known messages of a log, in its order; a line has at most one."""
+    """Return the known messages of a log, in its order, but general ones last; a line has at most one."""
     found: list[LogFinding] = []
     seen: set[tuple[str, str]] = set()
     number, at = 1, 0
@@ -104,7 +107,7 @@ def read_log(text: str) -> tuple[LogFinding, ...]:
             found.append(LogFinding(name, number, clean, values))
         if len(found) == _MOST_FINDINGS:
             break
-    return tuple(found)
+    return tuple(sorted(found, key=lambda one: known_messages()[one.message].is_general))
 
 
 def _candidates(text: str) -> set[int]:

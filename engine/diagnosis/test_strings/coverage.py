@@ -222,7 +222,7 @@ class _Lost:
             edges = output.uses.readers.get(step.start, frozenset())
             if not edges:
                 continue
-            lost = LostMass.of(step, output.text.count)
+            lost = LostMass.of(step, output.text.count, output.text.data)
             self.total += lost
             parts = {span for edge in edges for span in spans.get(edge, ())}
             if output.parts is not None:

@@ -41,6 +41,9 @@ class LostMass:
         token: the most probable token that was forbidden at one of them; empty if unknown.
         p: its probability.
         least_nats, most_nats: the sums of the bounds of -ln Z.
+        worst: what one of them lost, at least; of no other one, that is more.
+        output: the output of that step.
+        at: the byte of the output at which its token begins.
     """
 
     steps: int = 0
@@ -51,26 +54,51 @@ class LostMass:
     p: float = 0.0
     least_nats: float = 0.0
     most_nats: float = 0.0
+    worst: float = 0.0
+    output: bytes = b""
+    at: int = 0
 
     @classmethod
-    def of(cls, step: StepMass, count: int = 1) -> LostMass:
-        """Return what a step lost that was taken several times."""
+    def of(cls, step: StepMass, count: int = 1, output: bytes = b"") -> LostMass:
+        """Return what a step lost that was taken several times.
+
+        Args:
+            step: the step.
+            count: the number of equal outputs.
+            output: the output.
+        """
         if not step.is_known:
             return cls(count)
-        nats = (count * nats for nats in step.nats)
-        return cls(count, count, count * step.least, count * step.most, step.token, step.p, *nats)
+        least_nats, most_nats = step.nats
+        return cls(
+            steps=count,
+            known=count,
+            least=count * step.least,
+            most=count * step.most,
+            token=step.token,
+            p=step.p,
+            least_nats=count * least_nats,
+            most_nats=count * most_nats,
+            worst=step.least,
+            output=output,
+            at=step.start,
+        )
 
     def __add__(self, other: LostMass) -> LostMass:
-        worst = max(self, other, key=lambda one: one.p)
+        wanted = max(self, other, key=lambda one: one.p)
+        worst = max(self, other, key=lambda one: one.worst)
         return LostMass(
             self.steps + other.steps,
             self.known + other.known,
             self.least + other.least,
             self.most + other.most,
-            worst.token,
-            worst.p,
+            wanted.token,
+            wanted.p,
             self.least_nats + other.least_nats,
             self.most_nats + other.most_nats,
+            worst.worst,
+            worst.output,
+            worst.at,
         )
 
     @property

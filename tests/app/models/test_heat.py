@@ -50,7 +50,7 @@ def test_each_column_is_sorted_by_its_number(qapp) -> None:
 
     end = ui_text("automaton.heat.end")
     assert first(HeatColumn.TOTAL) == end
-    assert model.index(0, HeatColumn.TOTAL).data() == "99.00–99.50"
+    assert model.index(0, HeatColumn.TOTAL).data() == ui_text("automaton.heat.tokens", value="99.00–99.50")
     assert first(HeatColumn.STEPS) == end
     assert first(HeatColumn.PRICE) == PARTS[-1].name
     assert model.index(0, HeatColumn.PRICE).data() == "0.50–1.00"

@@ -8,7 +8,7 @@ from engine.decoding.values import Finish, SampleOutcome
 OUTCOMES = (
     SampleOutcome(0, "ROMEO: thy\n", Finish.STOP, True, 11),
     SampleOutcome(1, "ROMEO: thy\n", Finish.STOP, True, 11),
-    SampleOutcome(2, "R", Finish.LENGTH, False, 256, 0.0312),
+    SampleOutcome(2, "R", Finish.LENGTH, False, 256, 0.0312, 4),
 )
 
 
@@ -27,7 +27,8 @@ def test_what_the_cells_say(model):
     model.show_outcomes(OUTCOMES)
     cells = [[model.index(row, column).data() for column in OutcomeColumn] for row in (0, 2)]
     assert cells[0] == ["0", "ROMEO: thy↵", "11", "–", "stop", ui_text("models.outcomes.match")]
-    assert cells[1] == ["2", "R", "256", "3.1%", "length", ui_text("models.outcomes.no_match")]
+    place = ui_text("models.outcomes.fragment.least_z", mass="3.1%", step=5)
+    assert cells[1] == ["2", "R", "256", place, "length", ui_text("models.outcomes.no_match")]
 
 
 def test_answers_that_continue_add_rows(model, qtbot):

@@ -161,8 +161,8 @@ def many(answer: ManyAnswer | None, refusal: str = "") -> QWidget:
 
 
 OUTCOMES = (
-    SampleOutcome(0, '{"name": "Ada"}', Finish.STOP, True, 8, 0.031),
-    SampleOutcome(1, '{"name": "Paul", "age": 20}', Finish.STOP, True, 13, 0.42),
+    SampleOutcome(0, '{"name": "Ada"}', Finish.STOP, True, 8, 0.031, 3),
+    SampleOutcome(1, '{"name": "Paul", "age": 20}', Finish.STOP, True, 13, 0.42, 9),
     SampleOutcome(2, '{"name": "Bartholomew the Third, of the House of', Finish.LENGTH, False, 32),
     SampleOutcome(3, '{"na', Finish.DEAD_END, False, 3),
 )

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QToolButton
 
 from app.catalogue import ui_text
+from app.dialogs.replay_dialog import ReplayDialog
 from app.document import AutomatonPart, DocumentFile, GrammarPart, ModelPart
 from app.models.heat import HeatColumn, heat_rows, lost_text
 from engine.diagnosis.test_strings.values import Coverage, CoverageMeasure, CoverageSource
@@ -44,7 +45,8 @@ def heated(real_desk):
     pane = desk.panes.automaton
     desk.wait(pane.footer.coverage_button.isVisible)
     desk.qtbot.mouseClick(pane.footer.coverage_button, LEFT)
-    desk.session.decoding.sample_many(10)
+    desk.panes.generation.many.count.setValue(10)
+    desk.panes.generation.many.sample.click()
     desk.qtbot.mouseClick(pane.coverage_choice.buttons[CoverageSource.GENERATED], LEFT)
     desk.wait(lambda: (desk.session.coverage.shown[1] or Coverage()).followed == 10)
     return desk
@@ -66,8 +68,39 @@ def the_list_is_walked_through_by_keys(heated, found):
     assert RULES[rows[at].span.start : rows[at].span.end] in {
         one.cursor.selectedText() for one in editor.extraSelections()
     }
+    model, worst = pane.lists.table.model(), max((row.lost for row in rows), key=lambda lost: lost.worst)
+    model.sort(HeatColumn.WORST, Qt.SortOrder.DescendingOrder)
+    assert model.rows[0].lost.worst == worst.worst
+    heated.qtbot.keyClick(table, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+    heated.qtbot.mouseClick(pane.lists.findChild(QToolButton, "heat-check"), LEFT)
+    dialog = heated.window.findChild(ReplayDialog)
+    assert dialog.text.toPlainText().encode() == model.rows[0].lost.output
+    dialog.close()
+    heated.window.commands["automaton.heat_list"].trigger()
+    names = [model.index(row, HeatColumn.PART).data() for row in range(model.rowCount())]
+    heated.qtbot.keyClick(table, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+    for _ in range(names.index(rows[at].name)):
+        heated.qtbot.keyClick(table, Qt.Key.Key_Down)
     heated.qtbot.keyClick(table, Qt.Key.Key_Return)
     assert editor.textCursor().selectedText() == "b"  # the drawing has no rules
+    heated.window.commands["view.automaton"].trigger()
+
+
+def an_output_of_many_seeds_opens_at_its_worst_step_and_counts_once(heated):
+    page, decoding = heated.panes.generation.many, heated.session.decoding
+    outcome = max(page.model.outcomes, key=lambda one: one.least_z_step)
+    page.table.selectRow(next(row for row in range(10) if page.model.outcome(row) == outcome))
+    heated.window.commands["view.generation"].trigger()
+    heated.panes.generation.pages.setCurrentIndex(heated.panes.generation.pages.indexOf(page))
+    heated.qtbot.mouseClick(page.open_button, LEFT)
+
+    def is_there():
+        trace = decoding.view.trace
+        at = 0 if trace.current is None else trace.path.index(trace.current) + 1
+        return len(trace.path) == outcome.tokens and at == outcome.least_z_step
+
+    heated.wait(is_there)
+    assert heated.session.coverage.shown[1].followed == 10
     heated.window.commands["view.automaton"].trigger()
 
 
@@ -110,6 +143,7 @@ def test_lost_mass_is_laid_over_states_and_edges(heated, tmp_path, monkeypatch):
     assert pane.scene.highlights.lost_states
     heated.window.commands["automaton.lost_mass"].trigger()
     the_list_is_walked_through_by_keys(heated, found)
+    an_output_of_many_seeds_opens_at_its_worst_step_and_counts_once(heated)
     lost_mass_of_test_strings_is_that_of_generated_outputs(heated)
     # a log
     log = written_log(tmp_path / "log.jsonl")

@@ -4,12 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
+from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
 from app.catalogue import ui_text
 from app.commands import declared_commands
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.jobs import group
+from app.window.dock_layout import DockLayout
 from app.workers.protocol import sentence
 from engine.decoding.values import Finish, StepOrigin
 from engine.models.source import ModelError
@@ -165,6 +166,27 @@ def test_a_folded_bottom_stays_folded(desk):
     desk.window.commands["view.bottom"].trigger()
     assert not desk.window.dock_layout.bottom_is_open
     assert desk.settings.preferences.bottom_open is False
+
+
+def test_the_bottom_grows_for_a_page_that_needs_it_and_keeps_its_height(qtbot):
+    layout = DockLayout(QWidget(), QWidget(), QWidget())
+    qtbot.addWidget(layout)
+    layout.resize(1280, 640)
+    low, roomy = QWidget(), QWidget()
+    roomy.setProperty("roomy", True)
+    for page in (low, roomy):
+        layout.add_bottom(page, "page")
+    layout.show()
+    layout.reveal(low)
+    before = layout.bottom.height()
+    layout.reveal(roomy)
+    grown = layout.bottom.height()
+    assert grown > before
+    layout.reveal(low)
+    assert layout.bottom.height() == grown
+    layout.toggle_bottom()
+    layout.reveal(low)
+    assert layout.bottom.height() == before
 
 
 def test_hints_are_told_in_the_tab_and_unfold_nothing(desk):

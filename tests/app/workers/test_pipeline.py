@@ -125,7 +125,7 @@ def test_why_names_the_stage_that_removes_a_token(worker):
         assert answer.removed_by == ("suppress", ui_text("decoding.suppressed.contains", text="e"))
     assert worker(Why(A)).removed_by is None
     assert worker(Why(EOS)).removed_by is None  # that is the grammar's own no
-    assert stage_title("suppress") in worker(Lookup('"e"')).verdicts[0]
+    assert stage_title("suppress") in worker(Lookup("=e")).verdicts[0]
     assert worker(Force(E)).note.startswith(
         ui_text("workers.decode.forced_against.processors", token="e", verdict="").partition("()")[0]
     )

@@ -324,7 +324,7 @@ def test_export_failures_are_one_line(tmp_path, capsys):
     assert run("export", "--to", "dot", *REGEX, "(?=.*a).{0,3000}", "--output", "-") == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert shows(err, "errors.limit.exceeded")
+    assert shows(err, "errors.limit.more")
     missing = str(tmp_path / "tokenizer.json")
     assert run("export", "--to", "json", *REGEX, "a", "--tokenizer", missing, "--output", "-") == 1
     assert capsys.readouterr().err.startswith("turnstile: ")

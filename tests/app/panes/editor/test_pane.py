@@ -340,6 +340,23 @@ def test_signs_and_badges_differ_without_any_colour(pane: EditorPane, qtbot: QtB
     assert len(set(pictures)) == len(pictures)
 
 
+def test_the_text_follows_the_live_position_until_the_user_scrolls_away(pane: EditorPane) -> None:
+    pane.set_text("\n".join(f"{number:03}" for number in range(200)))
+    bar, far = pane.edit.verticalScrollBar(), Span(4 * 150, 4 * 150 + 3)
+    pane.show_live((far,))
+    assert bar.value() == 0  # the user works in the text
+    pane.show_live((Span(0, 3),))
+    pane.edit.clearFocus()
+    pane.show_live((far, Span(4 * 151, 4 * 151 + 3)))
+    followed = bar.value()
+    assert 130 < followed <= 150
+    pane.show_live((Span(4 * 152, 4 * 152 + 3),))
+    assert bar.value() == followed
+    bar.setValue(20)
+    pane.show_live((Span(4 * 160, 4 * 160 + 3),))
+    assert bar.value() == 20
+
+
 def test_a_live_span_has_a_ground_and_a_line(pane: EditorPane) -> None:
     pane.set_text("😀[a-z]+")
     pane.show_live((Span(1, 6),))

@@ -36,7 +36,7 @@ def test_the_menu_opens_a_row_as_a_trace_unless_it_cannot_be_made_again(qtbot, p
     with qtbot.waitSignal(page.opened) as opened:
         menu.actions()[0].trigger()
     menu.close()
-    assert opened.args == [8]
+    assert opened.args == [page.model.outcome(1)]
     qtbot.waitUntil(lambda: page.findChild(QMenu) is None)
     page.show_settings(("other", "settings"))
     menu = opened_menu(page)
@@ -49,4 +49,4 @@ def test_a_double_click_opens_a_row(qtbot, page):
     qtbot.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     with qtbot.waitSignal(page.opened) as opened:
         qtbot.mouseDClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert opened.args == [7]
+    assert opened.args == [page.model.outcome(0)]

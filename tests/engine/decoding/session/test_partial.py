@@ -181,8 +181,8 @@ def test_a_search_asks_for_the_tokens_that_are_unknown():
     session = DecodeSession(LINE, source)
     hidden = next(row for row in session.position().candidates if row.p is None)
     text = LETTERS[hidden.token_id].decode()
-    (found,) = session.lookup(f'"{text}"')
-    (full,) = full_of(LINE).lookup(f'"{text}"')
+    (found,) = session.lookup(f"={text}")
+    (full,) = full_of(LINE).lookup(f"={text}")
     assert found.p == pytest.approx(full.p, rel=1e-5)
     assert found.rank is None
     assert any(row.token_id == hidden.token_id and row.p is not None for row in session.position().candidates)

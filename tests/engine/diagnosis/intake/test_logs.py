@@ -95,6 +95,12 @@ LINES = {
 }
 
 
+def test_a_message_that_another_one_explains_comes_last() -> None:
+    general, precise = "llama-parse-failed", "llama-undefined-rule"
+    found = read_log(f"{LINES[general]}\n{LINES[precise]}")
+    assert [(one.message, one.line) for one in found] == [(precise, 2), (general, 1)]
+
+
 def test_every_message_of_the_catalogue_has_an_example_that_no_other_takes():
     assert set(LINES) == set(known_messages())
     assert {name: [one.message for one in read_log(line)] for name, line in LINES.items()} == {
