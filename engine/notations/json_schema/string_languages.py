@@ -15,6 +15,7 @@ from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.formula.nodes import Formula
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.language import TextLanguage
+from engine.schema_automaton.string_languages.witnesses import Witnesses
 from engine.source import GrammarError, Limits, Severity, SourceText
 
 _ANYTHING: Final = Repeat(Chars(ANY), 0, None)
@@ -29,6 +30,7 @@ class StringLanguages:
         self._limits = limits
         self._nodes: dict[str, Node] = {}
         self._languages: dict[Formula, TextLanguage] = {}
+        self._witnesses = Witnesses(limits, Escapes.SHORTEST)
 
     def pattern(self, text: str, part: Json, key: Key | None = None) -> Formula:
         """Return the strings that contain a match of a pattern; report a malformed pattern.
@@ -56,7 +58,7 @@ class StringLanguages:
         """Return whether a string is in a language."""
         language = self._languages.get(formula)
         if language is None:
-            language = self._languages[formula] = TextLanguage(formula, self._limits, Escapes.SHORTEST)
+            language = self._languages[formula] = TextLanguage(formula, self._witnesses)
         return language.holds(text)
 
     def format(self, name: str, part: Json) -> Formula:

@@ -68,6 +68,14 @@ class CharacterClasses:
         return [found[char_class] for char_class in range(self.size)]
 
     @cached_property
+    def single_characters(self) -> list[int | None]:
+        """Return the character of each class that has no others; None for the other classes."""
+        found: dict[int, int | None] = {}
+        for first, last, char_class in self.segments:
+            found[char_class] = first if first == last and char_class not in found else None
+        return [found[char_class] for char_class in range(self.size)]
+
+    @cached_property
     def borders(self) -> npt.NDArray[np.int64]:
         """Return the first character of each segment."""
         return np.array(self._firsts, np.int64)

@@ -145,31 +145,8 @@ class EncodedAutomaton:
         return state
 
     def some_strings(self, most: int) -> list[str]:
-        """Return up to `most` accepted strings, by a best-first search for the shortest completion.
-
-        At most `most` paths to each state are followed; their strings differ, and so do all continuations.
-        """
-        inner, firsts = self.inner, self.char_classes.firsts
-        found: list[str] = []
-        if inner.start == DEAD:
-            return found
-        paths = {inner.start: 1}  # the number of paths to a state
-        nearest = [(0, 0, inner.start, "")]
-        met = 0
-        while nearest:
-            checkpoint()
-            _, _, state, text = heappop(nearest)
-            if inner.accepts(state):
-                found.append(text)
-                if len(found) == most:
-                    break
-            for each, following in enumerate(inner.row(state)):
-                if following != DEAD and paths.get(following, 0) < most:
-                    paths[following] = paths.get(following, 0) + 1
-                    longer = text + chr(firsts[inner.classes.representatives[each]])
-                    met += 1
-                    heappush(nearest, (inner.min_remaining(following).at_least or 0, met, following, longer))
-        return found
+        """Return up to `most` accepted strings, as `shortest_strings` finds them."""
+        return shortest_strings(self.inner, self.char_classes, most)
 
     def row(self, state: int) -> list[int]:
         """Return the state after each byte."""
@@ -251,6 +228,39 @@ class EncodedAutomaton:
                 if after.at_least is not None:
                     best = min(best, costs[char_class] + after.at_least)
         return LengthBound(None if best == np.inf else int(best), exact)
+
+
+def shortest_strings(automaton: CharacterAutomaton, char_classes: CharacterClasses, most: int) -> list[str]:
+    """Return up to `most` accepted strings, by a best-first search for the shortest completion.
+
+    At most `most` paths to each state are followed; their strings differ, and so do all continuations.
+
+    Args:
+        automaton: the automaton.
+        char_classes: the classes that it reads; each is represented by its first character.
+        most: the largest number of strings.
+    """
+    firsts = char_classes.firsts
+    found: list[str] = []
+    if automaton.start == DEAD:
+        return found
+    paths = {automaton.start: 1}  # the number of paths to a state
+    nearest = [(0, 0, automaton.start, "")]
+    met = 0
+    while nearest:
+        checkpoint()
+        _, _, state, text = heappop(nearest)
+        if automaton.accepts(state):
+            found.append(text)
+            if len(found) == most:
+                break
+        for each, following in enumerate(automaton.row(state)):
+            if following != DEAD and paths.get(following, 0) < most:
+                paths[following] = paths.get(following, 0) + 1
+                longer = text + chr(firsts[automaton.classes.representatives[each]])
+                met += 1
+                heappush(nearest, (automaton.min_remaining(following).at_least or 0, met, following, longer))
+    return found
 
 
 def within(before: int, node: int) -> int:

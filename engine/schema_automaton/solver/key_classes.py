@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engine.schema_automaton.formula.nodes import Formula
+from engine.schema_automaton.formula.nodes import Formula, Not
 from engine.schema_automaton.solver.string_solver import StringSolver
 from engine.schema_automaton.string_languages.language import TextLanguage
 from engine.source import Span, checkpoint
@@ -32,6 +32,7 @@ class KeyClass:
     exists_constraints: int
     _languages: dict[frozenset[str], TextLanguage] = field(default_factory=dict)
     _witnesses: dict[frozenset[str], str | None] = field(default_factory=dict)
+    _samples: list[str] = field(default_factory=list)
 
     def language(self, strings: StringSolver, used: frozenset[str]) -> TextLanguage:
         """Return the language of the keys of this class that are not used yet."""
@@ -50,6 +51,11 @@ class KeyClass:
             taken = {*self.names, *used}
             checkpoint(1 + len(taken) // 4)
             return next(key for key in (f"x{i}" for i in range(len(taken) + 1)) if key not in taken)
+        if len(used) >= len(self._samples):
+            self._samples = self.language(strings, frozenset()).some_strings(2 * len(used) + 2)
+        sample = next((key for key in self._samples if key not in used), None)
+        if sample is not None:
+            return sample
         if used not in self._witnesses:
             self._witnesses[used] = next(iter(self.language(strings, used).some_strings(1)), None)
         return self._witnesses[used]
@@ -98,18 +104,36 @@ def find_key_classes(
         split: list[tuple[tuple[Formula, ...], Formula, int]] = []
         checkpoint(16 * len(classes))
         for parts, old, bits in classes:
-            split.append(((*parts, keys), arena.all_of((old, goal)), bits | mask))
-            if keys is not arena.true:
-                split.append(((*parts, arena.negate(keys)), old, bits))
-        possible = [one for one in split if one[1] is not arena.false]
-        any_key = any_key and len(possible) == len(split)
-        classes = [one for one in possible if _inhabited(strings, one[0])]
+            both = arena.all_of((old, goal))
+            any_key = any_key and both is not arena.false
+            inside = (
+                strings.witnesses.verdict(arena.all_of((*parts, keys)))  # only to keep the class as it is
+                if both is arena.false
+                else _inhabited(strings, (*parts, keys))
+            )
+            outside = keys is not arena.true and _inhabited(strings, (*parts, arena.negate(keys)))
+            if inside and both is not arena.false:
+                common = (*_open_parts(strings, parts, keys), keys) if outside else parts
+                split.append((common, both, bits | mask))
+            if outside:  # where no key of the class is among these keys, it stays as it is
+                split.append((parts if inside is False else (*parts, arena.negate(keys)), old, bits))
+        classes = split
         strings.limits.check("errors.limit.key_sets", len(classes), 2000)
     merged: dict[tuple[Formula, int], list[Formula]] = {}
     for parts, goal, bits in classes:
         merged.setdefault((goal, bits), []).append(arena.all_of(parts))
     found = tuple(KeyClass(arena.any_of(parts), names, goal, bits) for (goal, bits), parts in merged.items())
     return found, any_key
+
+
+def _open_parts(strings: StringSolver, parts: tuple[Formula, ...], keys: Formula) -> list[Formula]:
+    """Return the conditions of a class without the negated ones that all keys of a set obviously satisfy."""
+    verdict = strings.witnesses.verdict
+    return [
+        part
+        for part in parts
+        if not (isinstance(part, Not) and verdict(strings.arena.all_of((part.item, keys))) is False)
+    ]
 
 
 def _inhabited(strings: StringSolver, parts: tuple[Formula, ...]) -> bool:

@@ -574,15 +574,14 @@ class ObjectMachine(Machine):
     def _as_if_ordered(self, transition: ObjectTransition, name: int) -> ObjectTransition:
         """Return a transition of a free order as if the names before this one could not come any more."""
         state = transition.state
-        free = range(self.ordered, name)
-        passed = [i for i in free if not state.seen >> i & 1]
+        passed = (1 << name) - 1 >> self.ordered << self.ordered & ~state.seen
         if not passed:
             return transition
         residual = state.left
-        for i in passed:
-            residual = self.conditions.assume(residual, self.conditions.of_name(self.names[i]), holds=True)
-        seen = state.seen | sum(1 << i for i in passed)
-        return transition._replace(state=state._replace(seen=seen, left=residual))
+        if residual is not self._arena.true:
+            for i in _bits(passed):
+                residual = self.conditions.assume(residual, self.conditions.of_name(self.names[i]), holds=True)
+        return transition._replace(state=state._replace(seen=state.seen | passed, left=residual))
 
 
 def _bits(names: int) -> Iterator[int]:

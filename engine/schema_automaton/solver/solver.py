@@ -252,7 +252,7 @@ class SchemaSolver:
                     written = start.language.witness()
                     return [] if written is None else [number(written)]
                 if isinstance(start, EnumLanguage):
-                    return list(start.trie.names[:most])
+                    return list(start.listing.names[:most])
                 assert isinstance(start, TextLanguage)
                 return [*start.some_strings(most)]
         return []

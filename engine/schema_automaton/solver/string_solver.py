@@ -24,8 +24,8 @@ from engine.schema_automaton.formula.nodes import (
 from engine.schema_automaton.formula.values import JsonType
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.solver.normal_form import TypeProjector
-from engine.schema_automaton.string_languages.conditions import Components
 from engine.schema_automaton.string_languages.language import EnumLanguage, StringLanguage, TextLanguage, any_string
+from engine.schema_automaton.string_languages.witnesses import Witnesses
 from engine.source import Limits, checkpoint
 
 
@@ -36,6 +36,7 @@ class StringSolver:
         arena: the factory of formulas.
         limits: the limits of automata.
         escapes: the escapes that strings may contain.
+        witnesses: sample strings of patterns, and the automata of conditions.
     """
 
     def __init__(self, arena: Arena, limits: Limits, escapes: Escapes, projector: TypeProjector) -> None:
@@ -46,7 +47,7 @@ class StringSolver:
         self._keys: dict[PropertyConstraint, tuple[Formula, dict[str, None]]] = {}
         self._languages: dict[Formula, TextLanguage] = {}
         self._free_languages: dict[Formula, TextLanguage] = {}
-        self._components: Components = {}
+        self.witnesses = Witnesses(limits, escapes)
 
     def project(self, formula: Formula) -> Formula:
         """Return a formula projected to strings, without `ExactlyOne`."""
@@ -115,7 +116,7 @@ class StringSolver:
             return any_string(self.escapes)
         language = self._languages.get(formula)
         if language is None:
-            language = self._languages[formula] = TextLanguage(formula, self.limits, self.escapes, self._components)
+            language = self._languages[formula] = TextLanguage(formula, self.witnesses)
         return language
 
     def _free_language(self, formula: Formula) -> TextLanguage:
@@ -127,7 +128,7 @@ class StringSolver:
             return self.language(formula)
         language = self._free_languages.get(formula)
         if language is None:
-            language = self._free_languages[formula] = TextLanguage(formula, self.limits, escapes)
+            language = self._free_languages[formula] = TextLanguage(formula, Witnesses(self.limits, escapes))
         return language
 
     def value_languages(self, formula: Formula) -> list[StringLanguage]:

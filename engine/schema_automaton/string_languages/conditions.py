@@ -73,6 +73,11 @@ class ConditionAutomaton(LazyAutomaton):
         assert least is not None
         return least
 
+    @property
+    def has_exact_lengths(self) -> bool:
+        """Return whether `characters` is known: there are no lookarounds."""
+        return self._program is not None and not self._program.looks
+
     @cached_property
     def _in_characters(self) -> ProgramLengths:
         return ProgramLengths(self._program, self._machine, _OneEach(None))
@@ -297,11 +302,17 @@ def _classes_of_names(names: Iterable[str], escapes: Escapes) -> ByteClasses:
 
 
 class ListedAutomaton(LazyTable[int]):
-    """A list of strings, by character classes; a state is a node of their trie."""
+    """A list of strings, by character classes; a state is a node of their trie.
+
+    Attributes:
+        char_classes: the character classes.
+        count: the number of strings.
+    """
 
     def __init__(self, names: Iterable[str], char_classes: CharacterClasses, limits: Limits) -> None:
         self.char_classes = char_classes
         self._trie = NameTrie(names, char_classes.escapes)
+        self.count = len(self._trie.names)
         self._edges = [{char_classes.of(code): to for code, to in edges.items()} for edges in self._trie.edges]
         super().__init__(char_classes.classes, -1, limits)
         if self._trie.names:
@@ -334,6 +345,11 @@ class LengthAutomaton(LazyTable[int]):
     def is_free(self, configuration: int) -> bool:
         """Return whether any string may follow."""
         return self._most is None and self._keys[configuration] >= self._least
+
+    def left(self, configuration: int) -> tuple[int, int | None]:
+        """Return the least and the greatest number of characters that may follow; None for any number."""
+        count = self._keys[configuration]
+        return max(self._least - count, 0), None if self._most is None else self._most - count
 
     def min_remaining(self, configuration: int, alphabet: Alphabet = None) -> LengthBound:
         """Return a lower bound of one byte for each missing character."""

@@ -34,7 +34,6 @@ from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.a_labels import DOTS, LONGEST_NAME
 from engine.schema_automaton.string_languages.conditions import (
     Component,
-    Components,
     ConditionAutomaton,
     NamesAutomaton,
     any_automaton,
@@ -50,6 +49,7 @@ from engine.schema_automaton.string_languages.products import (
     begin,
 )
 from engine.schema_automaton.string_languages.tables import table_of
+from engine.schema_automaton.string_languages.witnesses import Witnesses
 from engine.source import Limits, Span, checkpoint, counted_cache
 
 EVERY_STRING = Constant(True)
@@ -97,16 +97,14 @@ class TextLanguage:
     The automaton is built when it is first stepped, or if only a search can decide whether there are such strings.
     """
 
-    __slots__ = ("_automaton", "_components", "_formula", "_limits", "escapes", "start")
+    __slots__ = ("_automaton", "_formula", "_witnesses", "escapes", "start")
 
-    def __init__(
-        self, formula: Formula, limits: Limits, escapes: Escapes, components: Components | None = None
-    ) -> None:
-        self._formula, self._limits, self.escapes = formula, limits, escapes
-        self._components = {} if components is None else components
+    def __init__(self, formula: Formula, witnesses: Witnesses) -> None:
+        self._formula, self._witnesses, self.escapes = formula, witnesses, witnesses.escapes
         self._automaton: ByBytes | EncodedAutomaton | None = None
-        # The first state that an automaton interns.
-        self.start: int | None = 1 if is_plainly_inhabited(formula) else self.automaton.start or None
+        verdict = is_plainly_inhabited(formula) or witnesses.verdict(formula)
+        # The first state that an automaton interns is 1.
+        self.start: int | None = self.automaton.start or None if verdict is None else 1 if verdict else None
 
     @property
     def automaton(self) -> ByBytes | EncodedAutomaton:
@@ -158,7 +156,7 @@ class TextLanguage:
         reach = longest_completion(node) if table is None else table.reach
         if reach is None or most is None:
             return None
-        pattern = TextLanguage(text, self._limits, self.escapes, self._components)
+        pattern = TextLanguage(text, self._witnesses)
         return Bounded(pattern, least, most, reach, tuple(lengths))
 
     @property
@@ -190,7 +188,7 @@ class TextLanguage:
 
     def _make(self) -> ByBytes | EncodedAutomaton:
         if self._formula is EVERY_STRING:
-            return any_automaton(self._limits, self.escapes)
+            return any_automaton(self._witnesses.limits, self.escapes)
         try:
             made = self._build(by_characters=True)
         except TooManyClassesError:
@@ -202,17 +200,16 @@ class TextLanguage:
         return made
 
     def _build(self, *, by_characters: bool) -> Component | TextProduct:
+        limits = self._witnesses.limits
         residual, components, formulas = begin(
-            self._formula, self._limits, self.escapes, self._components, by_characters=by_characters
+            self._formula, limits, self.escapes, self._witnesses.components, by_characters=by_characters
         )
         if isinstance(residual, bool):
-            return _every(self.escapes) if residual else no_automaton(self._limits, self.escapes)
+            return _every(self.escapes) if residual else no_automaton(limits, self.escapes)
         if residual[0] == LEAF:
             number: int = residual[1]
             return components[number]
-        return TextProduct(
-            None if by_characters else _every(self.escapes), components, formulas, residual, self._limits
-        )
+        return TextProduct(None if by_characters else _every(self.escapes), components, formulas, residual, limits)
 
     def step(self, state: int, byte: int) -> int | None:
         """Return the state after a byte; None if it is dead."""
@@ -258,6 +255,8 @@ class TextLanguage:
         """Return up to `most` strings; at most one, found breadth first, if there is no encoded automaton."""
         if self.start is None:
             return []
+        if self._automaton is None and (found := self._witnesses.strings(self._formula, most)):
+            return found
         if self.encoded is not None:
             return self.encoded.some_strings(most)
         automaton = self.automaton
@@ -310,7 +309,7 @@ def _range_of(lengths: Iterable[Length]) -> tuple[int, int | None]:
 @counted_cache()
 def any_string(escapes: Escapes) -> TextLanguage:
     """Return the language of every string, complete and shared by all grammars with such escapes."""
-    language = TextLanguage(EVERY_STRING, Limits(), escapes)
+    language = TextLanguage(EVERY_STRING, Witnesses(Limits(), escapes))
     automaton, state = language.automaton, 1
     assert isinstance(automaton, ConditionAutomaton)
     while state < automaton.size:
@@ -328,7 +327,7 @@ def _every(escapes: Escapes) -> ConditionAutomaton:
 class EnumLanguage:
     """A finite list of strings."""
 
-    __slots__ = ("_location", "all", "start", "trie")
+    __slots__ = ("_escapes", "_location", "_trie", "_values", "all", "start")
 
     lengths = None
     bounded = None
@@ -336,15 +335,24 @@ class EnumLanguage:
     encoded = None
 
     def __init__(self, values: Iterable[str], location: Location, escapes: Escapes) -> None:
-        self.trie = NameTrie(values, escapes)
-        self.all = (1 << len(self.trie.names)) - 1
-        self.start: TrieState | None = self.trie.start if self.all else None
+        self._values = tuple(dict.fromkeys(values))
+        self._escapes = escapes
+        self._trie: NameTrie | None = None
+        self.all = (1 << len(self._values)) - 1
+        self.start: TrieState | None = NameTrie.start if self._values else None
         self._location = location
+
+    @property
+    def trie(self) -> NameTrie:
+        """Return the trie of the strings; build it on first use."""
+        if self._trie is None:
+            self._trie = NameTrie(self._values, self._escapes)
+        return self._trie
 
     @property
     def listing(self) -> Listing:
         """Return the strings as a listing."""
-        return Listing(self.trie.names, others=False)
+        return Listing(self._values, others=False)
 
     @property
     def locations(self) -> tuple[Span, ...]:

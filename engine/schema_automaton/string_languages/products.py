@@ -29,7 +29,15 @@ from engine.automata.dfa.searched_table import SearchedTable
 from engine.schema_automaton.formula.nodes import And, Constant, EnumValues, Formula, Length, Not, Or, Text, span_of
 from engine.schema_automaton.json_encoding.character_classes import CharacterClasses, common_refinement
 from engine.schema_automaton.json_encoding.encoder import Escapes
-from engine.schema_automaton.string_languages.conditions import Component, Components, component
+from engine.schema_automaton.string_languages.conditions import (
+    Component,
+    Components,
+    ConditionAutomaton,
+    LengthAutomaton,
+    ListedAutomaton,
+    component,
+)
+from engine.schema_automaton.string_languages.tables import TableAutomaton
 from engine.source import Limits, Span, check_cancelled, checkpoint
 
 Residual: TypeAlias = Any
@@ -37,6 +45,14 @@ Residual: TypeAlias = Any
 
 LEAF, _NOT, _ALL, _SOME = range(4)
 _SOON: Final = 100
+_FURTHEST: Final = 256
+"""The most characters that are read ahead to reach the least length of a string."""
+
+_LONGER: Final = 8
+"""The number of further characters that are read ahead to find strings that are not excluded."""
+
+_WIDEST: Final = 64
+"""The most states of a pattern that are followed side by side."""
 
 
 class TooManyClassesError(Exception):
@@ -277,7 +293,38 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
     def _is_plainly_live(self, configuration: int) -> bool | None:
         if self.accepting[configuration]:
             return True
-        return True if _lives(self._keys[configuration][1]) else None
+        residual = self._keys[configuration][1]
+        if _lives(residual):
+            return True
+        return None if self.char_classes is None else self._can_end_in_time(residual)
+
+    def _can_end_in_time(self, residual: Residual) -> bool | None:
+        """Return whether a pattern can end within bounds of the length, at a string that is not excluded.
+
+        None if the residual formula has other conditions, or if this is not obvious.
+        """
+        parts = residual[1] if residual[0] == _ALL else (residual,)
+        pattern, least, most, excluded = None, 0, None, 0
+        for part in parts:
+            leaf = part[1] if part[0] == _NOT else part
+            if leaf[0] != LEAF:
+                return None
+            automaton = self._components[leaf[1]]
+            if part[0] == _NOT:
+                if not isinstance(automaton, ListedAutomaton):
+                    return None
+                excluded += automaton.count
+            elif isinstance(automaton, LengthAutomaton):
+                low, high = automaton.left(leaf[2])
+                least = max(least, low)
+                most = high if most is None else most if high is None else min(most, high)
+            elif pattern is None and isinstance(automaton, ConditionAutomaton | TableAutomaton):
+                pattern = automaton, leaf[2]
+            else:
+                return None
+        if pattern is None or not pattern[0].has_exact_lengths or least > _FURTHEST:
+            return None
+        return _ends_within(*pattern, least, most, excluded)
 
     def _priority(self, configuration: int, order: int) -> tuple[int, int]:
         """Return the estimated number of bytes to go; ties are broken by order.
@@ -306,6 +353,43 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         if tag == _NOT:
             return 0 if self._holds(residual) else 1
         return (sum if tag == _ALL else min)([self._distance(each) for each in first])
+
+
+def _ends_within(
+    automaton: ConditionAutomaton | TableAutomaton, state: int, least: int, most: int | None, excluded: int
+) -> bool | None:
+    """Return whether more than `excluded` continuations of a state have a length in a range.
+
+    None if fewer were found, but there may be others.
+
+    Args:
+        automaton: an automaton that knows the fewest characters to an end.
+        state: the state.
+        least: the least number of characters.
+        most: the greatest number of characters; None for no bound.
+        excluded: the number of continuations that do not count.
+    """
+    if most is not None and (least > most or automaton.characters(state) > most):
+        return False
+    paths = {state: 1}  # the number of continuations by classes so far that lead to each state; all of them differ
+    checkpoint(8)
+    for read in range(least + _LONGER):
+        if read >= least:
+            ending = [to for to in paths if most is None or automaton.characters(to) <= most - read]
+            if sum(paths[to] for to in ending) > excluded:
+                return True
+            if not ending:
+                return False if read == least else None
+        following: dict[int, int] = {}
+        for each, count in paths.items():
+            for to in automaton.row(each):
+                if to != DEAD:
+                    following[to] = following.get(to, 0) + count
+        checkpoint(1 + len(paths) * automaton.n_classes // 8)
+        if len(following) > _WIDEST:
+            return None
+        paths = following
+    return None
 
 
 def _common_classes(tables: list[ByteClasses]) -> tuple[ByteClasses, list[tuple[int, ...]]]:

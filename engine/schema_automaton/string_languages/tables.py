@@ -98,6 +98,8 @@ class TableAutomaton:
         """Return False: no format may be continued by every string."""
         return False
 
+    has_exact_lengths: Final = True
+
     def characters(self, state: int) -> int:
         """Return the fewest characters that complete a string from a live state."""
         return self._block(state).characters.item(state % BLOCK)

@@ -11,6 +11,7 @@ from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.lexing.bounded_lexer import MOST_LEAST, RUN
 from engine.schema_automaton.string_languages.language import TextLanguage
+from engine.schema_automaton.string_languages.witnesses import Witnesses
 from engine.source import Limits, Span
 from tests.engine.schema_automaton.string_formulas import PIECES, node_of
 
@@ -50,7 +51,7 @@ COUNTED = [
 def test_a_bounded_pattern_is_the_product_with_its_length(pattern, least, most, escapes):
     arena = Arena()
     text = arena.text(lambda: node_of(pattern), ("pattern", pattern), Span(0, 1))
-    language = TextLanguage(arena.all_of((text, arena.length(least, most, Span(0, 1)))), Limits(), escapes)
+    language = TextLanguage(arena.all_of((text, arena.length(least, most, Span(0, 1)))), Witnesses(Limits(), escapes))
     schema = {"type": "string", "pattern": pattern, "minLength": least}
     if most is not None:
         schema["maxLength"] = most

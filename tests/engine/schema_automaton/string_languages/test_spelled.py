@@ -17,6 +17,7 @@ from engine.schema_automaton.string_languages import language as language_module
 from engine.schema_automaton.string_languages import products
 from engine.schema_automaton.string_languages.language import TextLanguage
 from engine.schema_automaton.string_languages.products import TooManyClassesError
+from engine.schema_automaton.string_languages.witnesses import Witnesses
 from engine.source import GrammarError, LimitExceededError, Limits, Span
 from tests.engine.schema_automaton.string_formulas import PIECES, build, formulas, node_of
 
@@ -29,7 +30,7 @@ def over_bytes(formula, escapes):
 
     with patch.object(language_module, "begin", begin):
         try:
-            language = TextLanguage(formula, Limits(), escapes)
+            language = TextLanguage(formula, Witnesses(Limits(), escapes))
             assert language.automaton is not None
         except LimitExceededError:
             assume(False)  # it looks behind
@@ -62,7 +63,7 @@ def check_in_lockstep(one, other, random, most):
 @given(formulas, st.sampled_from(Escapes), st.integers(0, 1 << 32))
 def test_over_letters_a_language_is_what_it_is_over_bytes(formula, escapes, seed):
     built = build(Arena(), formula)
-    check_in_lockstep(TextLanguage(built, Limits(), escapes), over_bytes(built, escapes), Random(seed), 12)
+    check_in_lockstep(TextLanguage(built, Witnesses(Limits(), escapes)), over_bytes(built, escapes), Random(seed), 12)
 
 
 @pytest.mark.parametrize("pattern", [r"^(?=.*\d)(?!.*ab)\w+$", r"^[^\x00-\x7f]{2,}$", r"^\S+\s\S$"])
@@ -70,7 +71,9 @@ def test_conditions_over_letters(pattern):
     text = Arena().text(lambda: node_of(pattern), ("pattern", pattern), Span(0, 1))
     for seed in range(20):
         for escapes in Escapes:
-            check_in_lockstep(TextLanguage(text, Limits(), escapes), over_bytes(text, escapes), Random(seed), 12)
+            check_in_lockstep(
+                TextLanguage(text, Witnesses(Limits(), escapes)), over_bytes(text, escapes), Random(seed), 12
+            )
 
 
 @given(
@@ -80,7 +83,7 @@ def test_conditions_over_letters(pattern):
 )
 def test_what_looks_behind_sees_characters_however_they_are_spelled(pattern, text, seed):
     language = TextLanguage(
-        Arena().text(lambda: node_of(pattern), ("pattern", pattern), Span(0, 1)), Limits(), Escapes.ANY
+        Arena().text(lambda: node_of(pattern), ("pattern", pattern), Span(0, 1)), Witnesses(Limits(), Escapes.ANY)
     )
     random, state = Random(seed), language.start
     for character in text:
@@ -100,7 +103,7 @@ def test_a_pattern_of_too_many_letters_that_looks_behind_is_refused():
 @settings(max_examples=60)
 @given(formulas, st.integers(0, 1 << 32))
 def test_what_is_lacking_is_a_lower_bound(formula, seed):
-    language, random = TextLanguage(build(Arena(), formula), Limits(), Escapes.ANY), Random(seed)
+    language, random = TextLanguage(build(Arena(), formula), Witnesses(Limits(), Escapes.ANY)), Random(seed)
     automaton, state, left = language.automaton, language.start, []
     while state is not None and len(left) < 12 and isinstance(automaton, EncodedAutomaton):
         left.append((automaton.min_remaining(state), language.accepts(state)))

@@ -11,6 +11,7 @@ from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.language import TextLanguage
 from engine.schema_automaton.string_languages.plainly_inhabited import is_plainly_inhabited
+from engine.schema_automaton.string_languages.witnesses import Witnesses
 from engine.source import LimitExceededError, Limits, Span
 from tests.engine.schema_automaton.string_formulas import TEXTS, build, formulas, holds, node_of
 
@@ -18,7 +19,7 @@ from tests.engine.schema_automaton.string_formulas import TEXTS, build, formulas
 @settings(max_examples=60)
 @given(formulas)
 def test_a_formula_holds_what_its_conditions_say(formula):
-    language = TextLanguage(build(Arena(), formula), Limits(), Escapes.ANY)
+    language = TextLanguage(build(Arena(), formula), Witnesses(Limits(), Escapes.ANY))
     expected = [text for text in TEXTS if holds(formula, text)]
     assert [text for text in TEXTS if language.holds(text)] == expected
     if expected:
@@ -28,7 +29,7 @@ def test_a_formula_holds_what_its_conditions_say(formula):
 @settings(max_examples=60)
 @given(formulas)
 def test_some_strings_are_some_of_them(formula):
-    language = TextLanguage(build(Arena(), formula), Limits(), Escapes.ANY)
+    language = TextLanguage(build(Arena(), formula), Witnesses(Limits(), Escapes.ANY))
     for most in (1, 3):
         found = language.some_strings(most)
         assert bool(found) is (language.start is not None)
@@ -39,7 +40,9 @@ def test_some_strings_are_some_of_them(formula):
 @settings(max_examples=60)
 @given(formulas)
 def test_a_row_is_what_single_steps_come_to(formula):
-    by_rows, by_steps = (TextLanguage(build(Arena(), formula), Limits(), Escapes.ANY).automaton for _ in range(2))
+    by_rows, by_steps = (
+        TextLanguage(build(Arena(), formula), Witnesses(Limits(), Escapes.ANY)).automaton for _ in range(2)
+    )
     rows, steps = getattr(by_rows, "inner", by_rows), getattr(by_steps, "inner", by_steps)
     same, todo = {rows.start: steps.start}, [rows.start]
     while todo and len(same) < 100:
@@ -56,7 +59,7 @@ def test_a_row_is_what_single_steps_come_to(formula):
 @settings(max_examples=60)
 @given(formulas)
 def test_what_is_lacking_is_never_more_than_a_string_needs(formula):
-    language = TextLanguage(build(Arena(), formula), Limits(), Escapes.ANY)
+    language = TextLanguage(build(Arena(), formula), Witnesses(Limits(), Escapes.ANY))
     for text in [text for text in TEXTS if language.holds(text)][:200]:
         state, data = language.start, text.encode()
         for at, byte in enumerate(data):
@@ -69,7 +72,7 @@ def test_what_is_lacking_is_never_more_than_a_string_needs(formula):
 @settings(max_examples=60)
 @given(formulas)
 def test_no_state_is_a_dead_end(formula):
-    language = TextLanguage(build(Arena(), ("all", formula, ("length", 0, 3))), Limits(), Escapes.ANY)
+    language = TextLanguage(build(Arena(), ("all", formula, ("length", 0, 3))), Witnesses(Limits(), Escapes.ANY))
     possible = {text[:end] for text in TEXTS if len(text) <= 3 and holds(formula, text) for end in range(len(text) + 1)}
     for text in TEXTS:
         state = language.start
@@ -105,20 +108,20 @@ def any_completion(language, start):
     ],
 )
 def test_emptiness(formula, empty):
-    assert (TextLanguage(build(Arena(), formula), Limits(), Escapes.ANY).start is None) is empty
+    assert (TextLanguage(build(Arena(), formula), Witnesses(Limits(), Escapes.ANY)).start is None) is empty
 
 
 def test_a_search_that_outgrows_its_limit_says_so():
     formula = ("all", ("pattern", "^.{0,40}a.{40}$"), ("pattern", "^.{0,40}b.{40}$"))
     with pytest.raises(LimitExceededError):
-        TextLanguage(build(Arena(), formula), Limits(search=50), Escapes.ANY)
+        TextLanguage(build(Arena(), formula), Witnesses(Limits(search=50), Escapes.ANY))
 
 
 def test_what_is_open_is_where_the_match_stands():
     arena = Arena()
     first = arena.text(lambda: node_of("^a"), ("pattern", "^a"), Span(1, 2))
     second = arena.text(lambda: node_of("b$"), ("pattern", "b$"), Span(3, 4))
-    language = TextLanguage(arena.all_of((first, second)), Limits(), Escapes.ANY)
+    language = TextLanguage(arena.all_of((first, second)), Witnesses(Limits(), Escapes.ANY))
     assert language.spans(language.start) == (Span(1, 2), Span(3, 4))
     assert language.spans(language.step(language.start, ord("a"))) == (Span(3, 4),)
 
@@ -148,4 +151,4 @@ def test_what_is_inhabited_at_a_glance_has_strings(formula, plain):
     built = build(Arena(), formula)
     assert is_plainly_inhabited(built) is plain
     if plain:
-        assert TextLanguage(built, Limits(), Escapes.ANY).automaton.start
+        assert TextLanguage(built, Witnesses(Limits(), Escapes.ANY)).automaton.start
