@@ -27,6 +27,7 @@ from app.workers.requests.decode import (
     ReplayAnswer,
     ReplayOutput,
     ReplayQuestion,
+    Respellings,
     SampleMany,
     ShareAnswer,
     ShareTrace,
@@ -97,7 +98,7 @@ class DecodeQueries(QObject):
         replayed(ReplayAnswer): the verdict on a pasted output.
         audited(AuditAnswer): the audit of a tokenizer.
         scored(ScoreAnswer), scoring_progressed(Progress): the probabilities of a pasted output.
-        assessed(Assessment), forced_text_found(ForcedText): what a step does not wait for.
+        assessed(Assessment), forced_text_found(ForcedText), respelled(Respellings): what a step does not wait for.
         sampling_stopped(why): the generation of many seeds ended before its last answer.
     """
 
@@ -108,6 +109,7 @@ class DecodeQueries(QObject):
     scoring_progressed = Signal(Progress)
     assessed = Signal(Assessment)
     forced_text_found = Signal(ForcedText)
+    respelled = Signal(Respellings)
     sampled = Signal(ManyAnswer)
     sampling_stopped = Signal(str)
     exported = Signal(ExportAnswer)
@@ -239,6 +241,8 @@ class DecodeQueries(QObject):
         match notice:
             case Assessment() if notice.is_about(self._view()):
                 self.assessed.emit(notice)
+            case Respellings() if notice.is_about(self._view()):
+                self.respelled.emit(notice)
             case ForcedText() if notice.is_about(self._view()):
                 self._forced_text = notice
                 self.forced_text_found.emit(notice)

@@ -203,14 +203,14 @@ class DecodeHandler(Handler):
             return Refusal(sentence(error))
 
     def notices(self, cancel: CancelToken) -> Iterator[PositionNotice]:
-        """Yield the forced text at the position of the last view, and the assessment of its output.
+        """Yield the forced text at the position of the last view, the assessment of its output, and its respellings.
 
         Args:
             cancel: checked regularly.
         """
         if self._is_annotated:
             return
-        for find in (self._forced.forced_text, partial(self._queries.assessment, cancel)):
+        for find in (self._forced.forced_text, partial(self._queries.assessment, cancel), self._forced.respellings):
             cancel.check()
             try:
                 with self._cancelled_by(cancel):

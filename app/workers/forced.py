@@ -19,7 +19,7 @@ from app.catalogue import capitalised, ui_text
 from app.workers.decode_state import DecodeState, model_token_text
 from app.workers.loop import Job, handles
 from app.workers.protocol import sentence
-from app.workers.requests.decode import ForcedText
+from app.workers.requests.decode import ForcedText, Respelling, Respellings
 from app.workers.requests.forced import (
     CompareSpellings,
     FindForced,
@@ -36,13 +36,14 @@ from app.workers.requests.forced import (
     TokenRunRow,
 )
 from engine.compile import compile_grammar
+from engine.decoding.candidates import stored_probability
 from engine.decoding.fast_forward import FastForward, forced_here, json_read
 from engine.decoding.forced.encodings import encodings_of, query_after
 from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.merging import forced_runs, forced_tokens, merge_forced, token_runs
 from engine.decoding.forced.run_tokens import forced_run
 from engine.decoding.forced.strategies import STRATEGIES
-from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
+from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer, respelled_spans
 from engine.decoding.generate import generate_fast_forward
 from engine.matching import Matcher
 from engine.models.source import CachedSource, ModelError
@@ -70,6 +71,7 @@ class ForcedHandler:
     def __init__(self, state: DecodeState) -> None:
         self._state = state
         self._fast_forward: tuple[DecodeSession, str, FastForward] | None = None
+        self._has_respellings = False
         self._plain: tuple[CompiledGrammar, CompiledGrammar, ListedForm] | None = None
 
     def clear_session(self) -> None:
@@ -97,6 +99,27 @@ class ForcedHandler:
         """
         session = self._state.need_session()
         return ForcedText(self._state.grammar_revision, session.trace.current, forced_here(session))
+
+    def respellings(self) -> Respellings | None:
+        """Return the parts of the output that the tokenizer would write otherwise; None if there are none still.
+
+        Their probabilities are those that the steps stored: the model is not asked.
+
+        Raises:
+            EngineError: there is no session.
+        """
+        session = self._state.need_session()
+        steps, vocabulary, encode = session.steps, session.model.vocabulary, text_encoder_of(session.model)
+        parts = list[Respelling]()
+        for first, end, ids in respelled_spans([one.token_id for one in steps], vocabulary, encode) if encode else ():
+            step, tokens = steps[first], tuple(vocabulary.tokens[token_id] or b"" for token_id in ids)
+            p = stored_probability(step.kept, ids[0]) if step.was_queried and step.kept is not None else None
+            is_exact = p is not None and p.low == p.high and len(ids) == 1
+            parts.append(Respelling(first, end, tokens, None if p is None else p.high, is_exact))
+        had_some, self._has_respellings = self._has_respellings, bool(parts)
+        if not parts and not had_some:
+            return None
+        return Respellings(self._state.grammar_revision, session.trace.current, tuple(parts))
 
     def _fast_forward_of(self, session: DecodeSession) -> FastForward:
 

@@ -248,6 +248,14 @@ def stored_top(by_rank: Iterable[Candidate]) -> TopTokens:
     return TopTokens(ids.tobytes(), np.array([candidate.p for candidate in best_ones], dtype="<f4").tobytes())
 
 
+def stored_probability(kept: TopTokens, token_id: int) -> Bounds:
+    """Return the probability of a token at a step that stored the best ones; another one is at most as probable."""
+    ids, p = np.frombuffer(kept.ids, dtype="<i4").tolist(), np.frombuffer(kept.p, dtype="<f4").tolist()
+    if token_id not in ids:
+        return Bounds(0.0, p[-1] if p else 1.0)
+    return Bounds(p[at := ids.index(token_id)], p[at])
+
+
 def remembered(
     kept: TopTokens, z: float | None, allowed: NDArray[np.bool_], vocabulary: Vocabulary
 ) -> tuple[Candidate, ...]:

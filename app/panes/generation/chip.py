@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from typing import TypeAlias
 
 from app import theme
 from app.catalogue import ui_text
-from app.display_text import duration, percent, percent_between, token_text
+from app.display_text import duration, percent, percent_between, shown, token_text, unmarked
 from app.theme.labels import plain_text
 from app.widgets.rich_text import code
+from app.workers.requests.decode import Respelling
 from engine.decoding.values import ArchivedBranch, Step, StepOrigin, TopToken, Trace, TraceNode
+from engine.source.text import quoted
 
 Role = theme.Role
 _BAR = 72  # pixels of a probability of 1
@@ -47,6 +49,7 @@ class Chip:
         by_user: whether the user chose it, not the sampler.
         ahead: whether it is after the current step: it was undone and can be redone.
         breaks: whether a new line begins after it.
+        is_respelled: whether the tokenizer would write it, with its neighbours, in other tokens.
         tip: builds its tool tip on demand; building thousands would cost more than drawing the chips.
     """
 
@@ -61,6 +64,7 @@ class Chip:
     by_user: bool = False
     ahead: bool = False
     breaks: bool = False
+    is_respelled: bool = False
     tip: Callable[[], str] = str
 
 
@@ -91,6 +95,21 @@ def chips_of(trace: Trace, known: ChipCache | None = None) -> tuple[tuple[Chip, 
         else:
             known.append((node, ahead, illegal, _chip(node, index, ahead=ahead, illegal=illegal)))
     return tuple(entry[3] for entry in known), current
+
+
+def respelled_chip(chip: Chip, part: Respelling) -> Chip:
+    """Return a chip of a part of the output that the tokenizer would write in other tokens."""
+    return replace(chip, is_respelled=True, tip=partial(_respelled_tip, chip, part))
+
+
+def _respelled_tip(chip: Chip, part: Respelling) -> str:
+    tokens = " ".join(quoted(shown(token)) for token in part.tokens)
+    name = "unknown" if part.p_most is None else "exact" if part.is_exact else "at_most"
+    fields = {"tokens": tokens, "count": part.end - part.first, "p": percent(part.p_most)}
+    line, tip = unmarked(ui_text(f"generation.chip.respelled.{name}", **fields)), chip.tip()
+    if not tip.startswith("<qt>"):
+        return plain_text(f"{tip}\n{line}")
+    return tip.replace("<qt>", f"<qt>{html.escape(line)}<br>", 1)
 
 
 def archived_chips(archived: ArchivedBranch) -> tuple[Chip, ...]:

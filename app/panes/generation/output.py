@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QToolButton, QVBoxL
 from app import theme
 from app.catalogue import ui_text
 from app.display_text import duration, prompt_text, token_text
-from app.panes.generation.chip import ChipCache, archived_chips, chips_of
+from app.panes.generation.chip import Chip, ChipCache, archived_chips, chips_of, respelled_chip
 from app.panes.generation.chip_colours import SCALES, ChipColours, Legend
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.record_strip import RecordStrip
@@ -27,7 +27,7 @@ from app.theme.buttons import give_menu, push_button, tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.stable_widget import StableWidget
-from app.workers.requests.decode import DecodeView
+from app.workers.requests.decode import DecodeView, Respelling
 from engine.decoding.forced.strategies import STRATEGIES
 from engine.decoding.forced.values import savings_of
 from engine.decoding.values import ArchivedBranch, Position, Step, Trace, TraceNode
@@ -80,6 +80,8 @@ class OutputBox(QWidget):
         self._view = DecodeView()
         self._archived: ArchivedBranch | None = None
         self._chip_cache: ChipCache = []
+        self._respellings: dict[int, Respelling] = {}  # by the id of a step
+        self._marked_chips: dict[int, tuple[Chip, Chip]] = {}  # a chip, and the same with its mark
         self.chips = ChipView(ui_text("generation.output.empty"))
         self.chips.setAccessibleName(ui_text("common.word.output"))
         self.branches = BranchStrip()
@@ -243,12 +245,34 @@ class OutputBox(QWidget):
             self.copy.show()
             return
         chips, current = chips_of(self._view.trace, self._chip_cache)
+        if self._respellings:
+            chips = tuple(self._respelled(chip) for chip in chips)
         self.chips.show_chips(chips, current)
         self.tally.set_text(_tally(0 if current is None else current + 1, self._view) if chips else "")
         self.legend.setVisible(bool(chips) and not self._is_tight)
         self.colours.setVisible(bool(chips))
         self.title.setToolTip(plain_text(self.tally.text()))
         self.copy.setVisible(bool(chips))
+
+    def show_respellings(self, parts: tuple[Respelling, ...]) -> None:
+        """Mark the tokens of the last view that the tokenizer would write otherwise."""
+        path = self._view.trace.path
+        found = {node_id: part for part in parts for node_id in path[part.first : part.end]}
+        if found != self._respellings:
+            self._respellings = found
+            self._marked_chips.clear()
+            if self._archived is None:
+                self._show_chips()
+
+    def _respelled(self, chip: Chip) -> Chip:
+        """Return a chip with its mark; the same object for the same chip, since only other ones are painted again."""
+        part = self._respellings.get(chip.id)
+        if part is None:
+            return chip
+        known = self._marked_chips.get(chip.id)
+        if known is None or known[0] is not chip:
+            known = self._marked_chips[chip.id] = chip, respelled_chip(chip, part)
+        return known[1]
 
     def _on_chip(self, node_id: int) -> None:
         if self._archived is None:

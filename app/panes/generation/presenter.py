@@ -50,6 +50,7 @@ class GenerationPresenter(PanePresenter):
         decoding.view_changed.connect(self._show)
         queries.explained.connect(self._explain)
         queries.assessed.connect(lambda found: view.show_assessment(found.verdict))
+        queries.respelled.connect(lambda found: view.output.show_respellings(found.parts))
         queries.sampled.connect(view.show_many)
         queries.sampling_stopped.connect(view.stop_many)
         decoding.running_changed.connect(view.set_running)

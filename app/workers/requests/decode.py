@@ -640,6 +640,31 @@ class Assessment(PositionNotice):
 
 
 @dataclass(frozen=True, slots=True)
+class Respelling:
+    """A part of the output that the tokenizer would write in other tokens.
+
+    Attributes:
+        first, end: the indices of its first step and of that after its last one.
+        tokens: the tokenizer's own tokens.
+        p_most: an upper bound of their probability there: that of the first of them; None if unknown.
+        is_exact: whether it is their probability, since there is one.
+    """
+
+    first: int
+    end: int
+    tokens: tuple[bytes, ...]
+    p_most: float | None
+    is_exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Respellings(PositionNotice):
+    """The parts of the output that the tokenizer would write in other tokens."""
+
+    parts: tuple[Respelling, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ForcedText(PositionNotice):
     """The bytes that must come next; for JSON, up to formatting."""
 

@@ -12,8 +12,8 @@ encodings have a boundary.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -97,6 +97,36 @@ def encode_continuation(
     common = max(offset for offset in set(mine) & set(theirs) if offset <= len(before))
     back = len(taken) - first - theirs.index(common)
     return (back, ids[mine.index(common) :]) if back <= most_taken_back else None
+
+
+def respelled_spans(
+    taken: Sequence[int], vocabulary: Vocabulary, encode: TextEncoder
+) -> Iterator[tuple[int, int, Path]]:
+    """Yield the parts of an output that the tokenizer would write in other tokens.
+
+    The output is compared up to its last complete character, and each text between tokens without bytes by itself.
+
+    Args:
+        taken: the tokens of the output.
+        vocabulary: the vocabulary of the ids.
+        encode: the tokenizer.
+
+    Yields:
+        The index of the first token of a part, that after its last one, and the tokenizer's own ids.
+    """
+    borders = [-1, *(at for at, token_id in enumerate(taken) if not vocabulary.token_bytes(token_id)), len(taken)]
+    for before, end in pairwise(borders):
+        first, data = before + 1, _text(taken[before + 1 : end], vocabulary)
+        own = encode_exactly(data[: whole_characters(data)], vocabulary, encode) if data else None
+        if own is None:
+            continue
+        mine = list(accumulate((len(vocabulary.tokens[one] or b"") for one in taken[first:end]), initial=0))
+        theirs = list(accumulate((len(vocabulary.tokens[one] or b"") for one in own), initial=0))
+        at = {offset: number for number, offset in enumerate(theirs)}
+        shared = [(number, at[offset]) for number, offset in enumerate(mine) if offset in at]
+        for (left, own_left), (right, own_right) in pairwise(shared):
+            if tuple(taken[first + left : first + right]) != own[own_left:own_right]:
+                yield first + left, first + right, own[own_left:own_right]
 
 
 def count_settled(matcher: Matcher, ids: Path, run: bytes) -> int:

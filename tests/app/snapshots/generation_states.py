@@ -12,7 +12,7 @@ from app.panes.generation.pane import GenerationPane
 from app.panes.generation.processors_dialog import ProcessorsDialog
 from app.panes.generation.run_until_popover import RunUntilPopover
 from app.panes.generation.sampler_popover import SamplerPopover
-from app.workers.requests.decode import BaselineAnswer, DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
+from app.workers.requests.decode import BaselineAnswer, DecodeView, LookupAnswer, ManyAnswer, Respelling, WhyAnswer
 from engine.compile import compile_grammar
 from engine.decoding.debugging.run_until import Goal
 from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, ZoneSettings
@@ -125,6 +125,13 @@ def looked_up(typed: str, found: bool) -> QWidget:
     return settled(made)
 
 
+def respelled() -> QWidget:
+    """Chips with a notch where the tokenizer would write other tokens."""
+    made = pane(view(trace(WORDS, current=6), position(output=b"The quick brown fox jumps over the")), 420)
+    made.output.show_respellings((Respelling(1, 3, (b" quick brown",), 0.125, is_exact=True),))
+    return settled(made)
+
+
 def continued() -> QWidget:
     """The probability of a typed text over its tokenisations."""
     made = pane()
@@ -224,6 +231,7 @@ STATES: dict[str, State] = {
     "generation-why": lambda: why('root ::= a | b | c\na ::= "true"\nb ::= "tra"\nc ::= [0-9]+\n', b"trx"),
     "generation-stages": stages_of_token,
     "generation-continuation": continued,
+    "chips-respelled": respelled,
     "generation-search": lambda: looked_up("su", True),
     "generation-search-nothing": lambda: looked_up("zzz", False),
     "chips-choice": lambda: coloured("choice"),

@@ -1,15 +1,17 @@
 from dataclasses import replace
 
 import pytest
-from decode_views import step, trace
+from decode_views import step, trace, view
 from PySide6.QtCore import QPoint, Qt
 
 from app import theme
 from app.catalogue import ui_text
+from app.display_text import unmarked
 from app.panes.generation import chip_view
 from app.panes.generation.chip import ChipKind, chips_of, prompt_chips
 from app.panes.generation.chip_view import ChipView, flow
 from app.panes.generation.output import BranchStrip, branches_of
+from app.workers.requests.decode import Respelling
 from engine.decoding.values import ArchivedBranch, StepOrigin, Trace, TraceNode
 
 
@@ -195,3 +197,19 @@ def test_a_fast_forwarded_run_is_joined_by_a_band(qtbot):
     ground = picture.pixelColor(round(free * ratio), round((view.rect_of(2).top() + 1.5) * ratio))
     assert band == theme.colour(theme.Role.FORCED)
     assert ground == theme.colour(theme.Role.PANEL)
+
+
+def test_a_respelled_part_is_marked_and_its_tip_says_what_the_tokenizer_writes(pane):
+    pane.show_view(view(trace((b"n", b"o", b"x"))))
+    output = pane.output
+    part = Respelling(0, 2, (b"no",), 0.25, is_exact=True)
+    output.show_respellings((part,))
+    assert [chip.is_respelled for chip in output.chips.chips] == [True, True, False]
+    line = ui_text("generation.chip.respelled.exact", count=2, tokens="`no`", p="25.0%")
+    assert unmarked(line) in output.chips.chips[0].tip()
+    marked = output.chips.chips[0]
+    pane.show_view(replace(view(trace((b"n", b"o", b"x"))), max_tokens=7))
+    assert output.chips.chips[0].is_respelled
+    output.show_respellings(())
+    assert not output.chips.chips[0].is_respelled
+    assert marked.is_respelled

@@ -10,6 +10,7 @@ from engine.decoding.forced.tokenizer_encoding import (
     encode_around,
     encode_continuation,
     encode_with_tokenizer,
+    respelled_spans,
     whole_characters,
 )
 from engine.matching import Matcher
@@ -92,3 +93,18 @@ def test_around_a_part_of_a_run():
     assert encode_around(b'":John":', 2, 6, WORDS, spell) == (ids('":'), ids('":'))
     assert encode_around(b'John":', 1, 4, WORDS, spell) == (ids("J"), ids('":'))
     assert encode_around(b'xohn":', 1, 4, WORDS, spell) is None
+
+
+def test_the_parts_that_the_tokenizer_would_write_otherwise_are_found():
+    taken = ids("J", "ohn", '":', " ", "2", "0")
+    assert list(respelled_spans(taken, WORDS, spell)) == [(0, 2, ids("John")), (3, 5, ids(" 2"))]
+    assert list(respelled_spans(ids("John", '":', " 2", "0"), WORDS, spell)) == []
+    assert list(respelled_spans((), WORDS, spell)) == []
+
+
+def test_a_token_without_bytes_ends_a_text_whose_tokens_could_join():
+    assert list(respelled_spans(ids("J", "ohn", "<s>", "2", "0"), WORDS, spell)) == [
+        (0, 2, ids("John")),
+        (3, 5, ids("20")),
+    ]
+    assert list(respelled_spans(ids("2", "<s>", "0"), WORDS, spell)) == []
