@@ -364,7 +364,10 @@ class PriceLine(Label):
         self.setToolTip(plain_text(ui_text("generation.price.tip")))
         self.hide()
         self.linkActivated.connect(self._follow)
-        theme.themes.changed.connect(lambda: self.show_price(self._price))
+        theme.themes.changed.connect(self._apply_theme)  # a method, so that it ends with the widget
+
+    def _apply_theme(self) -> None:
+        self.show_price(self._price)
 
     def show_price(self, price: GrammarPrice | None) -> None:
         """Show a price; nothing if there is none worth telling."""
