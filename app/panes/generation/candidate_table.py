@@ -202,7 +202,9 @@ class CandidateTable(QWidget):
             self._show_verdict(candidates[0])
 
     def show_continuation(self, found: TextContinuation) -> None:
-        """Show the probability of the typed text as a continuation."""
+        """Show the probability of the typed text as a continuation, unless it was cancelled meanwhile."""
+        if not self.price.isChecked():
+            return
         lines = []
         for name, mass in (("alone", found.alone), ("masked", found.masked)):
             if mass is not None:
@@ -212,8 +214,9 @@ class CandidateTable(QWidget):
         self._end_continuation("\n".join(lines))
 
     def stop_continuation(self, why: str) -> None:
-        """Show why there is no probability of the text."""
-        self._end_continuation(why)
+        """Show why there is no probability of the text, unless it was cancelled."""
+        if self.price.isChecked():
+            self._end_continuation(why)
 
     def _end_continuation(self, text: str) -> None:
         self.price.setChecked(False)

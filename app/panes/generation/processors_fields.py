@@ -338,6 +338,7 @@ class NumberField(QDoubleSpinBox):
         super().__init__(minimum=field.least, maximum=field.most, value=field.default)
         self._field = field
         self.setSingleStep(field.step)
+        self.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.setDecimals(0 if isinstance(field.default, int) else 2)
         self.setSuffix(f" {field.unit}" if field.unit else "")
         self.setAccessibleName(field_title(field))

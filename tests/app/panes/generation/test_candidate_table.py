@@ -218,6 +218,7 @@ def test_the_probability_of_a_typed_text_is_requested_shown_and_cancelled(qtbot,
     assert table.continuation.isVisible()
     with qtbot.waitSignal(table.continuation_cancelled):
         qtbot.mouseClick(table.price, Qt.MouseButton.LeftButton)
+    table.stop_continuation("cancelled")
     assert not table.continuation.isVisible()
     qtbot.mouseClick(table.price, Qt.MouseButton.LeftButton)
     mass = ContinuationMass(Bounds(0.25, 0.25), Bounds(0.5, 0.625))
