@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, SignalInstance
@@ -178,6 +179,7 @@ def native(keys: QKeySequence | str) -> str:
     return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
 
 
+@cache
 def keys_of(name: str) -> str:
     """Return the first keys of a command, or a local key, in the platform's spelling."""
     return native(LOCAL_KEYS[name] if name in LOCAL_KEYS else DECLARED[name].keys[0])
@@ -206,7 +208,7 @@ class Commands(QObject):
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._actions = {one.id: _make_action(one, window) for one in declared_commands()}
-        self._owners: dict[str, object] = {}
+        self._handled: dict[object, list[str]] = {}  # the commands that each object handles
         self._menus: tuple[QMenu, ...] = ()
         window.addActions(list(self._actions.values()))
 
@@ -237,7 +239,7 @@ class Commands(QObject):
         self._actions[command_id].triggered.connect(lambda _checked=False: handler())
 
     def _handle(self, command_id: str, handler: Callable[..., object], owner: object) -> None:
-        self._owners[command_id] = owner
+        self._handled.setdefault(owner, []).append(command_id)
 
         def run() -> None:
             handler(*DECLARED[command_id].arguments)
@@ -247,9 +249,7 @@ class Commands(QObject):
 
     def refresh(self, owner: object) -> None:
         """Enable and check the commands of an object according to its state; a refused one says why in its tip."""
-        for command_id, its_owner in self._owners.items():
-            if its_owner is not owner:
-                continue
+        for command_id in self._handled.get(owner, ()):
             declared, action = DECLARED[command_id], self._actions[command_id]
             if declared.refusal is not None:
                 refusal = declared.refusal(owner, *declared.arguments)

@@ -29,8 +29,9 @@ def count_first_bytes(
     counts = np.bincount(first, minlength=_NO_BYTE)[:_NO_BYTE]
     masses: tuple[float | None, ...] = ()
     if p is not None:
-        summed = np.bincount(first, weights=p[ids], minlength=_NO_BYTE)[:_NO_BYTE].tolist()
-        masses = tuple(None if math.isnan(mass) else mass for mass in summed)
+        summed = np.bincount(first, weights=p[ids], minlength=_NO_BYTE)[:_NO_BYTE]
+        found, some_unknown = summed.tolist(), bool(np.isnan(summed).any())
+        masses = tuple(None if math.isnan(mass) else mass for mass in found) if some_unknown else tuple(found)
     return FirstBytes(tuple(counts.tolist()), masses)
 
 

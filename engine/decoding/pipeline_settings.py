@@ -8,9 +8,10 @@ position in the order is stored here.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cache
 from typing import Any, Final
 
 from engine.decoding.forced.strategies import OFF, STRATEGIES
@@ -178,7 +179,7 @@ class PipelineSettings:
 
     def is_on(self, stage: str) -> bool:
         """Return whether a field of a stage has not its default."""
-        return self.values_of(stage) != PipelineSettings().values_of(stage)
+        return self.values_of(stage) != _defaults().values_of(stage)
 
     def with_stages_of(self, other: PipelineSettings, stages: Iterable[str]) -> PipelineSettings:
         """Return these settings with some stages taken from other settings."""
@@ -201,10 +202,15 @@ class PipelineSettings:
 _OWN_FIELDS: Final = frozenset(PipelineSettings.__slots__)
 
 
-def _fields() -> Iterator[Field]:
-    """Yield the fields whose values are `PipelineSettings`."""
-    for stage in pipeline_stages():
-        yield from stage.fields
+@cache
+def _fields() -> tuple[Field, ...]:
+    """Return the fields whose values are `PipelineSettings`."""
+    return tuple(one for stage in pipeline_stages() for one in stage.fields)
+
+
+@cache
+def _defaults() -> PipelineSettings:
+    return PipelineSettings()
 
 
 def applied_fields(settings: SamplerSettings) -> list[str]:

@@ -53,9 +53,9 @@ class Processors(QObject):
 
     def show_view(self, view: DecodeView) -> None:
         """Show what is in force."""
-        self._view = view
-        self._refresh_chip()
-        self.button.setToolTip(plain_text(ui_text("generation.processors.tip", processors=self.chip.accessibleName())))
+        before, self._view = self._view, view
+        if view is before or (view.pipeline, view.pipeline_error) != (before.pipeline, before.pipeline_error):
+            self._refresh_chip()  # not at every step
         if self._dialog is not None:
             self._dialog.show_view(view)
 
@@ -74,6 +74,7 @@ class Processors(QObject):
         self.chip.setVisible(bool(text))
         self.chip.setToolTip(plain_text(description))
         self.chip.setAccessibleName(description)
+        self.button.setToolTip(plain_text(ui_text("generation.processors.tip", processors=description)))
 
     @property
     def problems(self) -> dict[str, str]:

@@ -51,7 +51,7 @@ class PromptBox(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._prompt: str | Chat = ""
-        self._token_count = 0
+        self._shown_tokens: tuple[tuple[int, str], ...] = ()
         self._delay = delayed(self, _DELAY_MS, self.commit)
         self.fold = tool_button(ui_text("generation.prompt.name"), "", role="fold", checkable=True)
         self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -93,9 +93,10 @@ class PromptBox(QWidget):
 
     def show_prompt(self, prompt: str | Chat, tokens: tuple[tuple[int, str], ...]) -> None:
         """Show the prompt in force; do not overwrite what the user is typing."""
-        self.tokens.show_chips(prompt_chips(tokens), None)
-        self._token_count = len(tokens)
-        self._unfold_tokens()
+        if tokens != self._shown_tokens:  # not at every step
+            self._shown_tokens = tokens
+            self.tokens.show_chips(prompt_chips(tokens), None)
+            self._unfold_tokens()
         if not self._delay.isActive() and prompt not in (self._prompt, self.prompt()):
             self._fill(prompt)
         if not self._delay.isActive():
@@ -175,7 +176,7 @@ class PromptBox(QWidget):
     def _unfold_tokens(self) -> None:
         is_open = self.sees.isChecked()
         mark = "▾" if is_open else "▸"
-        self.sees.setText(f"{mark} {ui_text('generation.prompt.sees', count=self._token_count)}")
+        self.sees.setText(f"{mark} {ui_text('generation.prompt.sees', count=len(self._shown_tokens))}")
         self.tokens.setVisible(is_open)
         self._fit_tokens()
 

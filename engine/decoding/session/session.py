@@ -626,6 +626,8 @@ class DecodeSession:
     def _decide_to_show(self) -> Decision:
         """Return the distributions at the current node, with the probabilities of a draw if they can be asked for."""
         decision = self._decide()
+        if decision.unknown is None:
+            return decision
         shown = decision.p_sampled[decision.masked > -np.inf]  # NaN is not above
         if not shown.shape[0] or np.isnan(shown).any():
             decision = self._with_all_allowed(decision)

@@ -332,3 +332,17 @@ def test_another_document_does_not_inherit_what_was_typed(noticed):
     noticed.forget()
     assert not noticed.problems
     assert not noticed.notice.isVisible()
+
+
+def test_a_step_does_not_summarise_the_processors_again(processors, monkeypatch):
+    shown = []
+    monkeypatch.setattr(
+        "app.panes.generation.processors_button.summary", lambda settings: shown.append(settings) or summary(settings)
+    )
+    for _ in range(3):
+        processors.show_view(replace(view(), pipeline=replace(FULL)))
+    processors.show_view(replace(view(), pipeline=PipelineSettings(budget=True)))
+    assert shown == [FULL, PipelineSettings(budget=True)]
+    assert processors.button.toolTip() == ui_text(
+        "generation.processors.tip", processors=processors.chip.accessibleName()
+    )
