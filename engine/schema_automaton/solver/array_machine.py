@@ -222,16 +222,28 @@ class ArrayMachine(Machine):
         if self.most is not None and self.least > self.most:
             return False
         if self.distinct is not None and (self._counters or self.least - state.at > 1):
-            return self._has_distinct(state)
+            return self._has_plenty(state) or self._has_distinct(state)
         if not self._counters:
-            # Only the items below the least count matter, and only where their goals change.
-            edges = {state.at, *(part.first for part in self._ranges), *(part.end or 0 for part in self._ranges)}
             return all(
-                self.solver.is_satisfiable(self._goal_here(state, index))
-                for index in sorted(edges)
-                if state.at <= index < self.least
+                self.solver.is_satisfiable(self._goal_here(state, index)) for index in self._missing_goals(state.at)
             )
         return self._search(state)
+
+    def _missing_goals(self, at: int) -> list[int]:
+        """Return the indexes from `at` on below the least count where the goals of items change."""
+        edges = {at, *(part.first for part in self._ranges), *(part.end or 0 for part in self._ranges)}
+        return [index for index in sorted(edges) if at <= index < self.least]
+
+    def _has_plenty(self, state: ArrayState) -> bool:
+        """Return whether each missing item obviously has more values than all others of the array together take."""
+        others = len(state.seen) + self.least - state.at - 1
+        return (
+            not self._counters
+            and others < _MOST_DISTINCT
+            and all(
+                self.solver.has_more_values(self.item_goal(index), others) for index in self._missing_goals(state.at)
+            )
+        )
 
     def _goal_here(self, state: ArrayState, index: int) -> Formula:
         if index == state.at:

@@ -64,6 +64,9 @@ class Solver(Protocol):
     def is_satisfiable(self, goal: Formula) -> bool:
         """Return whether some value satisfies a goal."""
 
+    def has_more_values(self, goal: Formula, count: int) -> bool:
+        """Return whether more than `count` strings and literals are known to satisfy a goal."""
+
     def values(self, goal: Formula, most: int) -> list[Value] | None:
         """Return up to `most` different values that satisfy a goal; None where they are unknown."""
 

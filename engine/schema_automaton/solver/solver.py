@@ -20,6 +20,7 @@ from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.formula.nodes import (
     And,
     Constant,
+    EnumValues,
     ExactlyOne,
     Formula,
     Location,
@@ -96,6 +97,7 @@ class SchemaSolver:
         self.memo = ref(self.memos[0])
         self._satisfiable: dict[Formula, bool] = {}
         self._machines: dict[tuple[JsonType, frozenset[Formula]], ArrayMachine | ObjectMachine] = {}
+        self._least_counts: dict[Formula, int] = {}
         self._in_progress: set[Formula] = set()
         self.provisional_epoch = 0
         self.checked_count = 0
@@ -124,6 +126,9 @@ class SchemaSolver:
             self.provisional_epoch += 1
             return False
         checkpoint(4)
+        if self._outnumbers_seen(goal):
+            self._satisfiable[goal] = True
+            return True
         before = self.provisional_epoch
         if not self._in_progress:
             self._checked_before = self.checked_count
@@ -224,6 +229,35 @@ class SchemaSolver:
             return False
         return True if self.provisional_epoch == before else None
 
+    def _outnumbers_seen(self, goal: Formula) -> bool:
+        """Return whether a goal obviously has values other than the items that an array already has.
+
+        That is so if it has more values than there are such items, without regard to them.
+        """
+        if not isinstance(goal, And):
+            return False
+        seen = [item.item for item in goal.items if isinstance(item, Not) and _is_of_seen(item.item)]
+        if not seen:
+            return False
+        excluded = {value for each in seen if isinstance(each, EnumValues) for value in each.values}
+        whole = self.arena.all_of(item for item in goal.items if not (isinstance(item, Not) and item.item in seen))
+        return self.has_more_values(whole, len(excluded))
+
+    def has_more_values(self, goal: Formula, count: int) -> bool:
+        """Return whether more than `count` strings and literals are known to satisfy a goal.
+
+        They are found once for all arrays of such items.
+        """
+        known = self._least_counts.get(goal, 0)
+        if known <= count:
+            strings: set[str] = set()
+            for start in self.entry_states(goal, JsonType.STRING):
+                assert isinstance(start, EnumLanguage | TextLanguage)
+                strings.update(start.some_strings(2 * count + 2))
+            literals = sum(bool(self.entry_states(goal, kind)) for kind in WORDS)
+            known = self._least_counts[goal] = literals + len(strings)
+        return known > count
+
     def values(self, goal: Formula, most: int) -> list[Value] | None:
         """Return up to `most` different values that satisfy a goal; None where they are unknown.
 
@@ -251,8 +285,11 @@ class SchemaSolver:
                 if isinstance(start, NumberPiece):
                     written = start.language.witness()
                     return [] if written is None else [number(written)]
-                if isinstance(start, EnumLanguage):
-                    return list(start.listing.names[:most])
-                assert isinstance(start, TextLanguage)
+                assert isinstance(start, EnumLanguage | TextLanguage)
                 return [*start.some_strings(most)]
         return []
+
+
+def _is_of_seen(formula: Formula) -> bool:
+    """Return whether a formula lists items that an array already has."""
+    return isinstance(formula, EnumValues) and formula.seen

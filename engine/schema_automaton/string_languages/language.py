@@ -382,6 +382,10 @@ class EnumLanguage:
         """Return whether the list contains a string."""
         return text in self.trie.numbers
 
+    def some_strings(self, most: int) -> list[str]:
+        """Return up to `most` strings."""
+        return [*self._values[:most]]
+
     def spans(self, state: TrieState) -> tuple[Span, ...]:
         """Return the source location of the list, in every state."""
         return (span_of_location(self._location),)
