@@ -263,6 +263,10 @@ class JobGroup(QObject):
             QTimer.singleShot(self._policy.grace_ms, self, lambda: self._end_grace(job_id))
 
     def _end_grace(self, job_id: int) -> None:
+        """Kill the process unless the job has ended; on a busy machine its answer may wait to be read."""
+        self._link.after_arrived(lambda: self._kill_for(job_id))
+
+    def _kill_for(self, job_id: int) -> None:
         if job_id not in self._jobs:
             return
         if not self._policy.stateful:

@@ -151,6 +151,11 @@ class _Death:
         self.exit_code = exit_code
 
 
+class _Call:
+    def __init__(self, then: Callable[[], object]) -> None:
+        self.then = then
+
+
 class WorkerLink(QObject):
     """A restartable worker process; messages of earlier incarnations are dropped."""
 
@@ -189,6 +194,11 @@ class WorkerLink(QObject):
         self.start()
         if self._incarnation is not None:
             self._incarnation.send(message)
+
+    def after_arrived(self, then: Callable[[], object]) -> None:
+        """Call a function once all messages that have arrived by now are delivered; not if the process is gone then."""
+        if self._incarnation is not None:
+            self._deliver(self._incarnation, _Call(then))
 
     def restart(self) -> None:
         """Kill the process and start another."""
@@ -230,5 +240,7 @@ class WorkerLink(QObject):
             self._retired.append(incarnation)
             self._incarnation = None
             self.died.emit(message.exit_code)
+        elif isinstance(message, _Call):
+            message.then()
         else:
             self.received.emit(message)

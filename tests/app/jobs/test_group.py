@@ -7,11 +7,12 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from shiboken6 import delete
 
 from app.jobs import KILLED_AFTER_GRACE, JobGroup, Loss, Policy
-from app.workers.protocol import Refusal
+from app.jobs.link import WorkerLink
+from app.workers.protocol import Began, Cancelled, Refusal, Reply
 from tests.app.jobs.worker_doubles import (
     Annotate,
     Beside,
@@ -184,6 +185,55 @@ def test_a_stubborn_job_costs_the_process_and_the_new_request_is_sent_again(impa
     assert not is_running(first)
     assert client.lost == [(Sleep("stubborn", stubborn=True), Loss.CANCELLED)]
     assert impatient.pending == (Sleep("polite"),)
+
+
+class LinkDouble(QObject):
+    """Notes what a group does with its process, and whom it calls once it has read what has arrived."""
+
+    received, died = Signal(object), Signal(int)
+
+    def __init__(self, _name, _make_handler, parent):
+        super().__init__(parent)
+        self.sent, self.restarts, self.calls = [], 0, []
+
+    def send(self, message):
+        self.sent.append(message)
+
+    def after_arrived(self, then):
+        self.calls.append(then)
+
+    def restart(self):
+        self.restarts += 1
+
+
+def test_an_answer_that_waits_to_be_read_at_the_end_of_the_grace_saves_the_process(qtbot, monkeypatch):
+    links = []
+    monkeypatch.setattr("app.jobs.group.WorkerLink", lambda *given: links.append(LinkDouble(*given)) or links[0])
+    group = JobGroup("double", DoubleHandler, Policy(exclusive=False, grace_ms=0))
+    link, client = links[0], Client(group)
+    for number in range(2):
+        client.ask(Echo(number))
+        link.received.emit(Began(number))
+        group.cancel()
+        qtbot.waitUntil(lambda: len(link.calls) == 1)
+        if number == 0:
+            link.received.emit(Reply(number, Cancelled(), True))
+        link.calls.pop()()
+        assert link.restarts == number
+    assert client.lost == [(Echo(0), Loss.CANCELLED), (Echo(1), Loss.CANCELLED)]
+
+
+def test_a_link_calls_after_what_has_arrived_unless_its_process_is_gone(qtbot):
+    link, heard = WorkerLink("double", DoubleHandler), []
+    link.received.connect(heard.append)
+    link.after_arrived(lambda: heard.append("without a process"))
+    link.start()
+    link.after_arrived(lambda: heard.append("before the restart"))
+    link.restart()
+    link.after_arrived(lambda: heard.append("after"))
+    qtbot.waitUntil(lambda: bool(heard))
+    assert heard == ["after"]
+    link.close()
 
 
 def test_a_stateful_process_that_does_not_stop_is_lost_with_its_jobs(qtbot):
