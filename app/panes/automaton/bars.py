@@ -541,10 +541,10 @@ def states_table(model: QAbstractTableModel) -> StatesTable:
         (HERE, "● here"),
         (ACCEPTS, "◎ accepts"),
         (MARKS, "◉ breakpoint"),
-        (READS, "x" * 14),
     ):
         table.setColumnWidth(column, metrics.horizontalAdvance(sample) + 2 * theme.SPACE_M)
-    table.horizontalHeader().setSectionResizeMode(LEADS_TO, QHeaderView.ResizeMode.Stretch)
+    for column in (LEADS_TO, READS):
+        table.horizontalHeader().setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
     return table
 
 

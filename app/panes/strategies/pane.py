@@ -157,7 +157,7 @@ class StrategyPage(QWidget):
         self.run_button.setToolTip(plain_text(refusal or self._tip))
         self.bar.setVisible(self._is_busy)
         if not self._is_busy:
-            self.summary.setText(why or self.result)
+            self.summary.setText(why or refusal or self.result)
 
     @property
     def own_refusal(self) -> str:

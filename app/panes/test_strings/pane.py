@@ -428,6 +428,7 @@ class StringTestsPane(QWidget):
         missing = self.coverage.entries.count()
         title = ui_text("test_strings.coverage.tab")
         self.side.setTabText(0, ui_text("test_strings.coverage.tab_count", count=missing) if missing else title)
+        self.side.setMinimumWidth(self.side.tabBar().sizeHint().width())  # no title is cut
 
     def _coverage_parts(self) -> list[str]:
         tested = self._coverages.get(CoverageSource.TESTS, Coverage())

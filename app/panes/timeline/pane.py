@@ -305,8 +305,10 @@ class TimelinePane(QFrame):
         bar.setSpacing(theme.SPACE_M)
         bar.addWidget(self.facts)
         bar.addWidget(self.legend, 1)
+        bar.addStretch(0)
         bar.addWidget(self.worst)
         layout.addWidget(self._pages, 1)
+        self._bar, self._column = bar, layout
         theme.themes.changed.connect(self._draw_soon)
         self.show_trace(Trace())
 
@@ -428,7 +430,20 @@ class TimelinePane(QFrame):
         )
         self.legend.setText(" &nbsp; ".join(parts))
         self.legend.setToolTip(plain_text("\n".join(f"{sign} {text}" for sign, _, text in legend)))
+        self._place_legend()
         self._pages.setCurrentIndex(1)
+
+    def _place_legend(self) -> None:
+        """Show the legend beside the facts, or below them where it would be cut."""
+        widths = (widget.sizeHint().width() for widget in (self.facts, self.legend, self.worst))
+        fits = sum(widths) + 4 * theme.SPACE_M <= self.width()
+        if fits != (self._bar.indexOf(self.legend) >= 0):
+            self.legend.setContentsMargins(0 if fits else theme.SPACE_S, 0, 0, 0)
+            (self._column if fits else self._bar).removeWidget(self.legend)
+            if fits:
+                self._bar.insertWidget(1, self.legend, 1)
+            else:
+                self._column.insertWidget(1, self.legend)
 
     def _zone_of(self, step: Step) -> str:
         """Return the kind of zone that a step begins in: a key of `ZONES`; empty without zones."""
@@ -718,6 +733,7 @@ class TimelinePlot:
         spreads = (digit * 10**power for power in range(12) for digit in (1, 2, 5))
         spread = next(spread for spread in spreads if steps <= spread * _MOST_STEP_TICKS)
         numbers = dict.fromkeys((1, *range(spread, steps + 1, spread)))
+        numbers.pop(2, None)  # the first number needs its room
         first, *others = ((number - 1, f"{number:,}") for number in numbers)
         return [(first[0], ui_text("timeline.fragment.first", number=first[1])), *others]
 

@@ -279,7 +279,7 @@ def test_a_tip_has_the_exact_values(drawn):
 
 def test_the_steps_have_numbers_from_1_and_scales_have_ticks_with_room(drawn):
     first = ui_text("timeline.fragment.first", number="1")
-    assert drawn.plot.step_ticks(3) == [(0, first), (1, "2"), (2, "3")]
+    assert drawn.plot.step_ticks(4) == [(0, first), (2, "3"), (3, "4")]
     assert [text for _, text in drawn.plot.step_ticks(100)] == [first, *map(str, range(10, 101, 10))]
     assert len(drawn.plot.step_ticks(98_765)) <= 13
     z, allowed = ROWS[0], ROWS[2]

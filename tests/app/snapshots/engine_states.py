@@ -1,10 +1,12 @@
-"""The pane that compares engines, in its states."""
+"""The panes that compare engines and strategies, in their states."""
 
 from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
+from app.catalogue import ui_text
 from app.panes.engines.pane import EnginesPane
+from app.panes.strategies.pane import StrategiesPane
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.engines import (
     CompareMasks,
@@ -14,9 +16,10 @@ from app.workers.requests.engines import (
     MasksAnswer,
     MaskVerdict,
 )
+from app.workers.requests.strategies import ComparedText, StrategiesComparison, StrategyFigures
 from engine.compile import CompileOptions
 from engine.source import Span
-from tests.app.snapshots.making import shown
+from tests.app.snapshots.making import settled, shown
 
 LISTED = EngineList(
     "json_schema", (("xgrammar", "0.2.8"), ("llguidance", "1.9.1")), (("outlines-core", "outlines-core"),)
@@ -91,7 +94,36 @@ def engines(answer: MasksAnswer | None, found: EngineList = LISTED) -> QWidget:
     return pane
 
 
+OVERVIEW = StrategiesComparison(
+    (
+        StrategyFigures("local", 0.405, 0.345, is_of_strategy=True, p_grammar=0.0014, tries=50, accepted=50, calls=37),
+        StrategyFigures("rejection", why_not="None of 50 texts matched"),
+        StrategyFigures("cars", 0.031, 0.05, p_grammar=0.0013, tries=92, accepted=50, calls=37, seconds=0.8),
+    ),
+    (
+        ComparedText(b"11111", (1, 1, 1, 1, 1, 2), 0.56, (0.33, 0.0, 0.55)),
+        ComparedText(b"00000", (0, 0, 0, 0, 0, 2), 0.01, (0.063, 0.0, 0.0)),
+    ),
+    2,
+    0.00132,
+    done=True,
+)
+
+
+def strategy_overview(answer: StrategiesComparison | None, why: str = "") -> QWidget:
+    """The comparison of strategies: before it, with its figures, or with the reason against it."""
+    made = StrategiesPane()
+    made.comparison.set_refusal(why)
+    if answer is not None:
+        made.comparison.begin()
+        made.comparison.show_answer(answer)
+    return settled(shown(made, 1280, 240))
+
+
 STATES = {
+    "strategy-overview-empty": lambda: strategy_overview(None),
+    "strategy-overview-error": lambda: strategy_overview(None, ui_text("session.refusal.no_model")),
+    "strategy-overview-typical": lambda: strategy_overview(OVERVIEW),
     "engines-empty": lambda: engines(None),
     "engines-error": lambda: engines(MasksAnswer(REQUEST, error="Fix the grammar first")),
     "engines-none": lambda: engines(None, EngineList("regex", (), (("xgrammar", "xgrammar"),))),
