@@ -45,7 +45,7 @@ def run(options: argparse.Namespace, *, is_offscreen: bool) -> int:
         options: the options of `app.main`.
         is_offscreen: whether there is no display, or a screenshot was requested.
     """
-    if is_offscreen and options.document is not None and (why_not := _unreadable(options.document)):
+    if is_offscreen and (why_not := next(filter(None, map(_unreadable, options.documents)), "")):
         # Without a window its message would be invisible, and the session of another document would run.
         _print_error(why_not)
         return ExitCode.MISUSE
@@ -72,7 +72,7 @@ def _run(options: argparse.Namespace, stack: ExitStack) -> int:
     if options.screenshot is not None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it at once: there is no work to keep
         window.resize(*options.size)
-        return play(app, window, options.document, options.screenshot, _print, _print_error)
+        return play(app, window, options.documents, options.screenshot, _print, _print_error)
     ending = ProcessEnd(app, window.end, window.prepare_for_session_end)
     stack.callback(ending.stop)
     window.show()
@@ -81,7 +81,7 @@ def _run(options: argparse.Namespace, stack: ExitStack) -> int:
         window.painted.connect(window.close_without_asking)
         return app.exec()
     # The workers start after the window's first paint, so that nothing competes with it.
-    window.painted.connect(lambda: window.begin(options.document))
+    window.painted.connect(lambda: window.begin(*options.documents))
     # The objects created so far live as long as the window: exempting them from later garbage collections avoids pauses
     # of tens of milliseconds in the event loop.
     window.painted.connect(gc.freeze)

@@ -48,7 +48,9 @@ def has_display() -> bool:
 
 def _parser() -> argparse.ArgumentParser:
     parser = ArgumentParser("turnstile", description=ui_text("window.start.about"), epilog=help_text("window"))
-    parser.add_argument("document", nargs="?", type=Path, help=ui_text("window.start.fragment.document"))
+    parser.add_argument(
+        "documents", nargs="*", type=Path, metavar="document", help=ui_text("window.start.fragment.document")
+    )
     parser.add_argument(
         "--screenshot",
         type=Path,

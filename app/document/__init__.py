@@ -1,7 +1,7 @@
-"""The open document, its file, its autosave and the gallery of examples."""
+"""The open documents, their files, their autosaves and the gallery of examples."""
 
 from app.document.autosave import Autosave, Leftover, Saved
-from app.document.document import Document
+from app.document.document import Document, OpenDocument
 from engine.document.codec import SUFFIX, DocumentError
 from engine.document.content import AutomatonPart, DocumentFile, GrammarPart, ModelPart
 
@@ -15,5 +15,6 @@ __all__ = [
     "GrammarPart",
     "Leftover",
     "ModelPart",
+    "OpenDocument",
     "Saved",
 ]

@@ -99,6 +99,15 @@ class Leftover:
         """Return the name of the window that it was open in, which its file's name begins with."""
         return self.file.stem.rpartition("-")[0]
 
+    @property
+    def has_work(self) -> bool:
+        """Return whether it has unsaved edits, or its file is no longer the one that it was."""
+        saved = self.saved
+        try:
+            return saved.is_modified or (bool(saved.path) and Path(saved.path).stat().st_mtime > saved.saved_at)
+        except (OSError, ValueError):  # it is gone
+            return True
+
 
 class Autosave:
     """The autosave file of one document of a window.
@@ -175,16 +184,26 @@ class Autosave:
             self._writer.shutdown(wait=True)
 
     def find(self) -> Leftover | None:
-        """Return the latest autosave of a window that did not exit cleanly."""
-        found: list[Leftover] = []
+        """Return the latest autosave of a window that did not exit cleanly; one with unsaved edits if there is any."""
+        return max(self._leftovers(), key=lambda one: (one.has_work, one.saved.saved_at), default=None)
+
+    def find_beside(self, leftover: Leftover) -> list[Leftover]:
+        """Return the autosaves of all documents of the window that a leftover is of, itself among them, in order."""
+        if not leftover.window:
+            return [leftover]
+        found = self._leftovers(f"{leftover.window}-")
+        return sorted(found, key=lambda one: one.file.name)
+
+    def _leftovers(self, start: str = "") -> list[Leftover]:
         with contextlib.suppress(OSError):
-            leftovers = [self._read_leftover(file) for file in self._folder.glob(f"*{_SUFFIX}")]
-            found = [one for one in leftovers if one is not None]
-        return max(found, key=lambda one: one.saved.saved_at, default=None)
+            leftovers = [self._read_leftover(file) for file in self._folder.glob(f"{start}*{_SUFFIX}")]
+            return [one for one in leftovers if one is not None]
+        return []
 
     def take(self, leftover: Leftover) -> None:
         """Take a leftover over as this window's own; it stays in its file if it cannot be written again."""
-        self.save(leftover.saved.document, Path(leftover.saved.path) if leftover.saved.path else None)
+        saved = leftover.saved
+        self.save(saved.document, Path(saved.path) if saved.path else None, is_modified=saved.is_modified)
         self.flush()  # nothing is lost if this start crashes, too
         if not self._has_failed:
             self.drop(leftover)

@@ -131,6 +131,12 @@ class OpenDocument:
         return self.path.stem if self.path else self.content.title or "Untitled"
 
     @property
+    def is_changed_outside(self) -> bool:
+        """Return whether another window or program wrote its file since it was read or written here."""
+        now = _stamp_of(self.path)
+        return now is not None and now != self.stamp
+
+    @property
     def has_work(self) -> bool:
         """Return whether there is something that is in no file."""
         return self.is_modified or bool(self.drafts)
@@ -214,9 +220,21 @@ class Document(QObject):
             path: its file; None if it has none.
             modified: whether it has unsaved edits.
         """
+        return self._insert(_opened(self._free_autosave(), content, path, modified=modified))
+
+    def recover_behind(self, leftover: Leftover) -> OpenDocument:
+        """Open the autosave of a window that did not exit cleanly behind the shown document, and return it."""
+        saved, autosave = leftover.saved, self._free_autosave()
+        autosave.take(leftover)
+        path = Path(saved.path) if saved.path else None
+        return self._insert(_opened(autosave, saved.document, path, modified=leftover.has_work))
+
+    def _free_autosave(self) -> Autosave:
         autosave = self._spare.pop() if self._spare else self._shown.autosave.another()
         autosave.on_failure = self.autosave_failed.emit
-        added = _opened(autosave, content, path, modified=modified)
+        return autosave
+
+    def _insert(self, added: OpenDocument) -> OpenDocument:
         self._documents.insert(self._documents.index(self._shown) + 1, added)
         for one in self._documents if len(self._documents) == _SEVERAL else (added,):
             one.autosave_now()
@@ -287,8 +305,7 @@ class Document(QObject):
     @property
     def is_changed_outside(self) -> bool:
         """Return whether another window or program wrote its file since it was read or written here."""
-        now = _stamp_of(self._shown.path)
-        return now is not None and now != self._shown.stamp
+        return self._shown.is_changed_outside
 
     @property
     def title(self) -> str:
@@ -335,11 +352,6 @@ class Document(QObject):
             elif value is not None:
                 self._shown.drafts.pop(name, None)
         self._autosave_soon()
-
-    @property
-    def has_drafts(self) -> bool:
-        """Return whether there is input that is not active yet."""
-        return bool(self._shown.drafts)
 
     def drop_draft(self, name: Literal["prompt", "pipeline"]) -> None:
         """Drop stored input, which was refused or is active now."""
@@ -473,15 +485,35 @@ class Document(QObject):
         self.changed.emit(self._revision)
         self.title_changed.emit()
 
-    def open(self, path: Path) -> int:
-        """Open a file instead of the current document; without its secrets, whose number is returned.
+    def open(self, path: Path, *, beside: bool = False) -> int:
+        """Open a file; without its secrets, whose number is returned.
+
+        Args:
+            path: the file.
+            beside: whether the shown document stays open behind it.
 
         Raises:
             DocumentError: the current document stays as it is.
         """
         content, removed = without_secrets(file.read_document(path))
-        self.replace(content, path, modified=removed > 0)
+        self.begin(content, path, modified=removed > 0, beside=beside)
         return removed
+
+    def begin(
+        self, content: DocumentFile, path: Path | None = None, *, modified: bool = False, beside: bool = False
+    ) -> None:
+        """Show a new document.
+
+        Args:
+            content: its content.
+            path: its file; None if it has none.
+            modified: whether it has unsaved edits.
+            beside: whether the shown document stays open behind it.
+        """
+        if beside:
+            self.show(self.add(content, path, modified=modified))
+        else:
+            self.replace(content, path, modified=modified)
 
     def save(self, path: Path) -> None:
         """Write to a file, which becomes the document's own.
@@ -506,7 +538,7 @@ class Document(QObject):
         """Show the autosave of a window that did not exit cleanly."""
         self._shown.autosave.take(leftover)
         saved = leftover.saved
-        self.replace(saved.document, Path(saved.path) if saved.path else None, modified=True)
+        self.replace(saved.document, Path(saved.path) if saved.path else None, modified=leftover.has_work)
 
     def save_for_next_start(self, ended_by: str) -> None:
         """Autosave all documents now, and wait for it, because the process is about to end.

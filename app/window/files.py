@@ -1,5 +1,7 @@
 """Opening, saving and closing documents, with their dialogs. Only the questions about unsaved work are modal.
 
+A document is opened in a tab of its own, unless the shown one is untouched: then it takes its place.
+
 A file may be dropped anywhere on the window. A text field would insert its address as text, so the fields leave files
 to the window.
 
@@ -30,6 +32,7 @@ from app.document import (
     GrammarPart,
     Leftover,
     ModelPart,
+    OpenDocument,
     Saved,
     file,
     last_document,
@@ -68,6 +71,8 @@ class Recovery(QObject):
     def begin(self, path: Path | None) -> bool:
         """Look for recovered work at the start; return whether a document is shown now.
 
+        What was open in the same window is recovered with it; the work of other windows is offered.
+
         Args:
             path: the requested file; None without one.
         """
@@ -84,12 +89,24 @@ class Recovery(QObject):
         return True
 
     def _show(self, leftover: Leftover) -> None:
-        self._document.recover(leftover)
-        saved = leftover.saved
+        document, saved = self._document, leftover.saved
+        beside = document.autosave.find_beside(leftover)
+        if not self._files.is_untouched:
+            document.begin(DocumentFile(), beside=True)
+        document.recover(leftover)
+        shown, first = document.shown, document.documents.index(document.shown)
+        for at, one in enumerate(beside, first):
+            document.move(shown if one.file == leftover.file else document.recover_behind(one), at)
+        others = sum(one.has_work for one in beside if one.file != leftover.file)
+        if not document.is_modified:
+            return
+        texts = [ui_text("window.recovery.shown", cause=_cause(saved), work=_described(saved, document.title))]
+        if others:
+            texts.append(ui_text("window.recovery.others", count=others))
         self._notify(
             Notification(
                 "window",
-                ui_text("window.recovery.shown", cause=_cause(saved), work=_described(saved, self._document.title)),
+                " ".join(texts),
                 severity="warning",
                 button=ui_text("common.button.save"),
                 action=self._save,
@@ -108,17 +125,11 @@ class Recovery(QObject):
                 text,
                 severity="warning",
                 button=ui_text("common.button.show"),
-                action=lambda: self._show_offered(leftover),
+                action=lambda: self._show(leftover),
                 other_button=ui_text("common.button.discard"),
                 other_action=lambda: self._drop(leftover),
             )
         )
-
-    def _show_offered(self, leftover: Leftover) -> None:
-        if self._files.may_leave():
-            self._show(leftover)
-        else:
-            self._offer(leftover)
 
     def _save(self) -> None:
         notification = self._notification
@@ -129,7 +140,7 @@ class Recovery(QObject):
         """Show the document without the recovered work."""
         path = Path(saved.path) if saved.path else None
         content, shown_path = self._document.content, self._document.path
-        if path is None or not exists(path) or not self._files.open(path):
+        if path is None or not exists(path) or not self._files.open(path, in_place=True):
             self._files.show_last()
         self._offer_undo(lambda: self._document.replace(content, shown_path, modified=True))
         self._offer_next()
@@ -289,16 +300,24 @@ class Files(QObject):
         self._failure: Notification | None = None  # about the file that could not be opened last
         self.recovery = Recovery(session, self)
 
-    def begin(self, path: Path | None) -> bool:
-        """Show the first document; return whether it is the first example.
+    def begin(self, path: Path | None, *others: Path) -> bool:
+        """Show the first documents; return whether there is but the first example.
 
-        It is the requested file, the recovered work of a crash, the last open document, or the first example. If a
-        crash left other work than the requested file, that work is offered beside it.
+        They are the requested files, the recovered work of a crash, the last open documents, or the first example. If
+        a crash left other work than the requested file, that work is offered beside it.
+
+        Args:
+            path: the requested file, which is shown; None without one.
+            others: further files, in tabs behind it.
         """
         damaged = [self._settings.damaged] if self._settings.damaged else []
         is_new = not self.recovery.begin(path) and not (self._resume(damaged) if path is None else self.open(path))
         if is_new:
             self._show_first_example()
+        shown = self._document.shown
+        for other in others:
+            self.open(other)
+        self._document.show(shown)
         if count := self._document.autosave.damaged:
             damaged.append(ui_text("window.files.damaged_autosaves", count=count))
         if damaged:
@@ -310,30 +329,54 @@ class Files(QObject):
     @command("file.new", "Ctrl+N", place=(1, 1), icon="ph.file-plus")
     def new(self) -> None:
         """Start an empty document with the current model."""
-        if self.may_leave():
-            spec = self._session.decoding.spec or self._settings.preferences.model
-            self._document.replace(DocumentFile(model=ModelPart(spec=spec)))
+        self.show_new(self._empty())
+
+    def _empty(self) -> DocumentFile:
+        return DocumentFile(model=ModelPart(spec=self._session.decoding.spec or self._settings.preferences.model))
+
+    @property
+    def is_untouched(self) -> bool:
+        """Return whether nobody has done anything with the shown document, so that another may take its place."""
+        shown = self._document.shown
+        has_steps = len(shown.content.trace.nodes) > _OPENING_STEPS or bool(shown.content.archived)
+        return shown.path is None and not shown.has_work and not has_steps
+
+    def show_new(self, content: DocumentFile, *, modified: bool = False) -> None:
+        """Show a new document without a file, in a tab of its own unless the shown one is untouched.
+
+        Args:
+            content: its content.
+            modified: whether it has unsaved edits.
+        """
+        self._document.begin(content, modified=modified, beside=not self.is_untouched)
 
     @command("file.open", "Ctrl+O", place=(1, 2), icon="ph.folder-open")
     def open_chosen(self) -> None:
         """Ask for a file and open it."""
-        if self.may_leave():
-            patterns = " ".join(f"*{suffix}" for suffix in (SUFFIX, *file.grammar_suffixes()))
-            path, _ = QFileDialog.getOpenFileName(
-                self._window,
-                ui_text("window.files.open"),
-                self._folder(),
-                ui_text("window.files.openable", patterns=patterns),
-            )
-            if path:
-                self.open(Path(path))
+        patterns = " ".join(f"*{suffix}" for suffix in (SUFFIX, *file.grammar_suffixes()))
+        path, _ = QFileDialog.getOpenFileName(
+            self._window,
+            ui_text("window.files.open"),
+            self._folder(),
+            ui_text("window.files.openable", patterns=patterns),
+        )
+        if path:
+            self.open(Path(path))
 
-    def open(self, path: Path) -> bool:
+    def open(self, path: Path, *, in_place: bool = False) -> bool:
         """Open a document, or a grammar as a new one; a failure is reported and changes nothing.
+
+        Args:
+            path: the file; one that is open already is shown.
+            in_place: whether it takes the place of the shown document in any case.
 
         Returns:
             whether it is open, or, for an automaton of another program, being read.
         """
+        is_open = None if in_place else self._open_already(path)
+        if is_open is not None:
+            self._document.show(is_open)
+            return True
         try:
             if file.is_automaton(path):
                 request = ReadAutomaton(file.read_bytes(path, file.GRAMMAR_SIZE_LIMIT), path.name)
@@ -341,14 +384,13 @@ class Files(QObject):
                 asked.lost(lambda lost: self._session.notification_raised.emit(Notification("window", lost.why)))
                 return True
             if file.is_document(path):
-                removed = self._document.open(path)
+                removed = self._document.open(path, beside=not (in_place or self.is_untouched))
             else:
                 document, removed = without_secrets(file.read_grammar(path))
                 text = document.grammar.text
                 intake = intake_of(text)
                 document = document if intake is None else self._taken_out(document, intake)
-                model = ModelPart(spec=self._session.decoding.spec or self._settings.preferences.model)
-                self._document.replace(msgspec.structs.replace(document, model=model))
+                self.show_new(msgspec.structs.replace(document, model=self._empty().model))
                 if intake is None:
                     self.long_opened.emit(text)
         except DocumentError as error:
@@ -366,14 +408,21 @@ class Files(QObject):
         self._settings.remember_file(path)
         return True
 
+    def _open_already(self, path: Path) -> OpenDocument | None:
+        """Return the document of a file that is open and as it was read, or has unsaved edits; None without one."""
+        try:
+            found = [one for one in self._document.documents if one.path and one.path.resolve() == path.resolve()]
+        except (OSError, RuntimeError):  # a loop of links
+            return None
+        return next((one for one in found if one.has_work or not one.is_changed_outside), None)
+
     def _show_automaton(self, path: Path, found: AutomatonText) -> None:
         """Show the grammar of an automaton as a new document."""
         if found.error:
             self._session.notification_raised.emit(Notification("window", found.error))
             return
-        model = ModelPart(spec=self._session.decoding.spec or self._settings.preferences.model)
         grammar = GrammarPart(found.notation, found.text)
-        self._document.replace(DocumentFile(title=path.stem, grammar=grammar, model=model))
+        self.show_new(msgspec.structs.replace(self._empty(), title=path.stem, grammar=grammar))
         self._settings.remember_file(path)
 
     def _taken_out(self, document: DocumentFile, intake: Intake) -> DocumentFile:
@@ -413,14 +462,14 @@ class Files(QObject):
             self._session.notification_raised.emit(notification)
 
     def open_failure(self, failure: CopiedFailure, *, as_chat: bool = False) -> bool:
-        """Open the grammar and the settings of a failed request as a new document; return whether the user agreed.
+        """Open the grammar and the settings of a failed request as a new document; return whether there is one.
 
         Args:
             failure: the request.
             as_chat: whether its messages stay messages, if the model has a chat template.
         """
         constraint = failure.constraint
-        if constraint is None or not self.may_leave():
+        if constraint is None:
             return False
         before, model = self._session.decoding.spec, ModelPart(spec=self.model_for_failure())
         title = constraint.tool or ui_text("window.files.failure")
@@ -428,26 +477,28 @@ class Files(QObject):
         known = self._session.decoding.view.model
         has_chat = as_chat and known is not None and known.spec == model.spec and known.has_chat
         content = _with_request(document, failure.request, constraint, has_chat=has_chat)
-        self._document.replace(content, modified=True)
+        self.show_new(content, modified=True)
         self.report_model(before)
         return True
 
     def open_dropped(self, path: Path) -> None:
-        """Open a file that was dropped on the window, instead of the document; dialogs read other kinds."""
+        """Open a file that was dropped on the window; dialogs read other kinds."""
         if path.is_dir() or path.suffix.lower() in LINE_SUFFIXES:
             self.log_wanted.emit((path,))
         elif not (file.is_grammar(path) or file.is_automaton(path) or file.is_document(path)):
             self.intake_wanted.emit(path)
-        elif self.may_leave():
+        else:
             self.open(path)
 
     def keep_for_next_time(self) -> bool:
-        """Store the open document, except for discarded changes; return whether that worked."""
+        """Store the open documents, except for discarded changes; return whether that worked."""
         document = self._document
         if not document.revision:  # the window was closed before it showed anything
             return True
-        content = None if document.is_modified else document.content
-        return last_document.write(self._settings.session_path, document.path, content)
+        stored = [(one.path, None if one.is_modified else one.content) for one in document.documents]
+        position = document.documents.index(document.shown)
+        shown = stored.pop(position)
+        return last_document.write(self._settings.session_path, *shown, stored, position)
 
     def keep_work(self, ended_by: str) -> bool:
         """Keep all work for the next start, unsaved or not; return whether the autosave has a part of it.
@@ -456,7 +507,7 @@ class Files(QObject):
             ended_by: what is about to end the process.
         """
         is_kept = self.keep_for_next_time()
-        if is_kept and not self._document.is_modified and not self._document.has_drafts:
+        if is_kept and len(self._document.documents) == 1 and not self._document.shown.has_work:
             return False
         self._document.save_for_next_start(ended_by)
         return True
@@ -471,27 +522,57 @@ class Files(QObject):
         self._session.decoding.step_when_ready(_OPENING_STEPS)
 
     def _resume(self, damaged: list[str]) -> bool:
-        """Show the last open document; return whether there was one. A damaged file's name is added to `damaged`."""
+        """Show the last open documents; return whether there were any. A damaged file's name is added to `damaged`."""
         found = last_document.read(self._settings.session_path, damaged.append)
         if found is None:
             return False
+        told: list[str] = []
+        before, after = found.others[: found.position], found.others[found.position :]
+        opened = [(one, self._as_it_is_now(one, told)) for one in (*before, found, *after)]
+        left = [(one, now) for one, now in opened if now is not None]
+        shown = next((at for at, (one, _) in enumerate(left) if one is found), 0)
+        document = self._document
+        for at, (_, (content, path, is_modified)) in enumerate(left[shown:]):
+            if not at:
+                document.replace(content, path, modified=is_modified)
+            else:
+                document.move(document.add(content, path, modified=is_modified), at)
+        for at, (_, (content, path, is_modified)) in enumerate(left[:shown]):
+            document.move(document.add(content, path, modified=is_modified), at)
+        for text in told:
+            notification = Notification("window", text, severity="warning", is_of_document=True)
+            self._session.notification_raised.emit(notification)
+        return bool(left)
+
+    @staticmethod
+    def _as_it_is_now(
+        found: last_document.LastDocument, told: list[str]
+    ) -> tuple[DocumentFile, Path | None, bool] | None:
+        """Return a document as it was left, or its file if that is newer, with its path and whether it is modified.
+
+        Args:
+            found: the document as it was left.
+            told: receives what the user must know.
+        """
         path = Path(found.path) if found.path else None
         if path is not None and not exists(path):
-            text = ui_text("window.files.moved", name=path.name)
             if found.document is not None:
-                self._document.replace(found.document, modified=True)
-                notification = Notification("window", text, severity="warning", is_of_document=True)
-                self._session.notification_raised.emit(notification)
-            return found.document is not None
+                told.append(ui_text("window.files.moved", name=path.name))
+            return None if found.document is None else (found.document, None, True)
         if path is not None and (found.document is None or path.stat().st_mtime > found.saved_at):
-            return self.open(path)
-        if found.document is not None:
-            self._document.replace(found.document, path)
-        return found.document is not None
+            try:
+                content, removed = without_secrets(file.read_document(path))
+            except DocumentError as error:
+                told.append(str(error))
+                return None
+            if removed:
+                told.append(ui_text("window.files.secrets", name=path.name, count=removed))
+            return content, path, removed > 0
+        return None if found.document is None else (found.document, path, False)
 
     @command("file.gallery", "Ctrl+G", place=(1, 5), icon="ph.squares-four")
     def open_gallery(self) -> GalleryDialog:
-        """Open the gallery; a chosen example replaces the document."""
+        """Open the gallery, whose examples are opened."""
         from app.dialogs.gallery_dialog import GalleryDialog  # start-up time: the dialog is built when first shown
 
         dialog = GalleryDialog(self._window)
@@ -522,8 +603,34 @@ class Files(QObject):
         path = Path(name)
         return self._save(path if path.suffix else path.with_suffix(SUFFIX))
 
+    @command("file.close", "Ctrl+W", place=(4, 1))
+    def close(self) -> None:
+        """Close the shown document; the last one leaves an empty one."""
+        self.close_one(self._document.shown)
+
+    def close_one(self, one: OpenDocument) -> bool:
+        """Close a document, unless the user would lose work; return whether it is closed."""
+        if not self._may_close(one):
+            return False
+        if len(self._document.documents) > 1:
+            self._document.close_one(one)
+        else:
+            self._document.replace(self._empty())
+        return True
+
+    def _may_close(self, one: OpenDocument) -> bool:
+        """Show a document with unsaved edits, and return whether it may be closed."""
+        if not one.is_modified:
+            return True
+        self._document.show(one)
+        return self.may_leave()
+
+    def may_leave_all(self) -> bool:
+        """Return whether all documents may be closed: each is saved, or the user agrees."""
+        return all(self._may_close(one) for one in self._document.documents)
+
     def may_leave(self) -> bool:
-        """Return whether the document may be closed: it is saved, or the user agrees."""
+        """Return whether the shown document may be closed: it is saved, or the user agrees."""
         if not self._document.is_modified:
             return True
         choice = ask(
@@ -554,19 +661,13 @@ class Files(QObject):
         """List the recent documents."""
         menu.clear()
         for name in self._settings.preferences.recent:
-            menu.addAction(Path(name).stem, partial(self.reopen, Path(name))).setToolTip(plain_text(name))
+            menu.addAction(Path(name).stem, partial(self.open, Path(name))).setToolTip(plain_text(name))
         if menu.isEmpty():
             menu.addAction(ui_text("window.main.no_recent")).setEnabled(False)
         add_mnemonics(menu)
 
-    def reopen(self, path: Path) -> None:
-        """Open a recent document, unless the user would lose work."""
-        if self.may_leave():
-            self.open(path)
-
     def _begin_with(self, example: Example) -> None:
-        if self.may_leave():
-            self._document.replace(example.document())
+        self.show_new(example.document())
 
     def _save(self, path: Path) -> bool:
         try:

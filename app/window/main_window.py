@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -36,6 +37,7 @@ from app.widgets.lazy import Lazy
 from app.window.appearance import Appearance
 from app.window.banner import BannerStack
 from app.window.dock_layout import DockLayout, ProblemFolding
+from app.window.document_tabs import DocumentTabs
 from app.window.files import SESSION, Drops, Files
 from app.window.focus_commands import FocusCommands
 from app.window.model_menu import ModelMenu, ModelOffer
@@ -73,7 +75,7 @@ class MainWindow(QMainWindow):
         self._live: frozenset[int] = frozenset()
         self._is_painted = False
         self._asks_to_save = True
-        self._kept: DocumentFile | None = None  # the content when the desktop session was about to end
+        self._kept: list[DocumentFile] = []  # the contents when the desktop session was about to end
         self._focuses_step = False
         self._has_passed_focus = False  # whether a neighbour has the focus of the step button, while that is disabled
         self._focused_before: QWidget | None = None
@@ -103,6 +105,7 @@ class MainWindow(QMainWindow):
         self.appearance = Appearance(self.commands, settings, self)
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
+        self.tabs = DocumentTabs(session.document, self.files.close_one)
         self.welcome = Welcome(self.panes.generation, self.commands, session.document, settings)
         self.dock_layout = DockLayout(self.panes.editor, self.panes.automaton, self.welcome)
         self.problem_folding = ProblemFolding(self.dock_layout, self.panes.problems, settings)
@@ -128,10 +131,15 @@ class MainWindow(QMainWindow):
 
     # --- lifecycle ---------------------------------------------------------------------------------------------------
 
-    def begin(self, path: Path | None = None) -> None:
-        """Show the first document and start the workers."""
+    def begin(self, path: Path | None = None, *others: Path) -> None:
+        """Show the first documents and start the workers.
+
+        Args:
+            path: the requested file; None without one.
+            others: further files.
+        """
         self.session.start()
-        if self.files.begin(path) and not self.settings.preferences.welcomed:
+        if self.files.begin(path, *others) and not self.settings.preferences.welcomed:
             self.welcome.greet()
         self.panes.editor.edit.setFocus()
         self._focuses_step = not self.session.document.is_modified  # a user with recovered work continues with it
@@ -150,12 +158,12 @@ class MainWindow(QMainWindow):
         return done
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ask about unsaved work, then store the layout and stop the workers."""
-        if self._kept is self.session.document.content:
+        """Ask about unsaved work in each tab, then store the layout and stop the workers."""
+        if self._kept and all(map(operator.is_, self._kept, self._contents())):
             self.end(SESSION)
             event.accept()
             return
-        if self._asks_to_save and not self.files.may_leave():
+        if self._asks_to_save and not self.files.may_leave_all():
             event.ignore()
             return
         self._remember_layout()
@@ -180,7 +188,10 @@ class MainWindow(QMainWindow):
         Qt closes it then. The user is not asked about work that is kept, unless it changes meanwhile.
         """
         self.files.keep_work(SESSION)
-        self._kept = self.session.document.content
+        self._kept = self._contents()
+
+    def _contents(self) -> list[DocumentFile]:
+        return [one.content for one in self.session.document.documents]
 
     def _remember_layout(self) -> None:
         self.placement.save()
@@ -203,6 +214,7 @@ class MainWindow(QMainWindow):
         column = QVBoxLayout(centre)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.addWidget(self.tabs)
         column.addWidget(self.banners)
         column.addWidget(self.dock_layout, 1)
         self.setCentralWidget(centre)
@@ -248,6 +260,7 @@ class MainWindow(QMainWindow):
         self.commands.add(FocusCommands(self.panes, self))
         self.commands.add(self.dock_layout, self.dock_layout.bottom_toggled)
         self.commands.add(self.welcome)
+        self.commands.add(self.tabs, document.documents_changed)
         self.commands.add(self.appearance, theme.themes.changed)
         self.commands.add(self)
 
@@ -273,7 +286,7 @@ class MainWindow(QMainWindow):
         self.failure_intake.table_wanted.connect(self.log_replay.open_text)
         self.output_check.smallest_wanted.connect(self.reductions.open)
         self.notation_menu.intake_wanted.connect(self.failure_intake.open_text)
-        self.welcome.page.recent_chosen.connect(self.files.reopen)
+        self.welcome.page.recent_chosen.connect(self.files.open)
         self.files.long_opened.connect(self.notation_menu.read_long)
         self.settings.on_failure = self._on_settings_failed
         self.panes.editor.text_edited.connect(self._end_greeting)
@@ -364,7 +377,7 @@ class MainWindow(QMainWindow):
 
     # --- commands ----------------------------------------------------------------------------------------------------
 
-    @command("file.quit", "Ctrl+Q", place=(4, 1))
+    @command("file.quit", "Ctrl+Q", place=(4, 2))
     def _quit(self) -> None:
         self.close()
 
@@ -395,11 +408,10 @@ class MainWindow(QMainWindow):
 
     def _open_failure(self, sample: FailureSample) -> None:
         """Open a sample as a document, and check its output."""
-        if self.files.may_leave():
-            before = self.session.decoding.spec
-            self.session.document.replace(sample.document(self.files.model_for_failure()))
-            self.files.report_model(before)
-            self.output_check.check_case(sample.case())
+        before = self.session.decoding.spec
+        self.files.show_new(sample.document(self.files.model_for_failure()))
+        self.files.report_model(before)
+        self.output_check.check_case(sample.case())
 
     @command("help.keys", "Ctrl+/", place=(1, 4), icon="ph.keyboard")
     def _show_keys(self) -> None:

@@ -120,7 +120,7 @@ class NotationMenu(QObject):
             self.ask(name)
         else:
             before, title = self._document.content, self._document.title
-            self._begin(choice)
+            self._document.replace(self._example_of(choice))
             self._show()
             text = ui_text("window.notation.example", title=self._document.title, notation=choice.name, before=title)
             self._editor.notation_hint.show_message(text, button=ui_text("window.notation.example_back"))
@@ -178,8 +178,7 @@ class NotationMenu(QObject):
             case "reinterpret":
                 self._switch(grammar)
             case _:
-                if self._files.may_leave():
-                    self._begin(notation_choice_of(grammar))
+                self._files.show_new(self._example_of(notation_choice_of(grammar)))
 
     def _switch(self, grammar: GrammarPart, text: str | None = None) -> None:
         """Switch the notation and options, and the text if given, as one undo step."""
@@ -187,9 +186,10 @@ class NotationMenu(QObject):
         if text is not None or part != msgspec.structs.replace(self._document.content.grammar, text=""):
             self._editor.switch(part, text)
 
-    def _begin(self, choice: NotationChoice) -> None:
+    @staticmethod
+    def _example_of(choice: NotationChoice) -> DocumentFile:
         document = next(example for example in examples() if example.notation == choice.notation.id).document()
-        self._document.replace(msgspec.structs.replace(document, grammar=choice.of(document.grammar)))
+        return msgspec.structs.replace(document, grammar=choice.of(document.grammar))
 
     # --- detection ----------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
@@ -23,7 +23,7 @@ _PATIENCE_MS = 120_000  # a first start compiles kernels
 def play(
     app: QApplication,
     window: MainWindow,
-    document: Path | None,
+    documents: Sequence[Path],
     picture: Path,
     say: Callable[[str], None],
     complain: Callable[[str], None],
@@ -33,13 +33,13 @@ def play(
     Args:
         app: the application, whose event loop runs until the picture is written.
         window: the window.
-        document: the document to open; None for the first example.
+        documents: the documents to open; none for the first example.
         picture: the file of the picture.
         say: prints a line of the result.
         complain: prints a failure.
     """
     window.show()
-    window.begin(document)
+    window.begin(*documents)
     session = window.session
     if not session.document.content.trace.nodes:
         session.decoding.step_when_ready(_STEPS)

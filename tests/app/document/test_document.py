@@ -246,10 +246,10 @@ def test_what_was_entered_is_autosaved_until_it_is_in_force_or_refused(document,
     assert (recovered().prompt, recovered().pipeline) == ("typed, and more", PipelineSettings())
     document.draft(prompt="other")
     document.draft(prompt="typed, and more")
-    assert not document.has_drafts
+    assert document.shown.drafts == {}
     document.draft(prompt="of this document")
     document.replace(DocumentFile())
-    assert not document.has_drafts
+    assert document.shown.drafts == {}
 
 
 def test_steps_are_encoded_once_and_read_back_the_same(autosave, tmp_path):

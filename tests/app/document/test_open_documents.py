@@ -82,7 +82,7 @@ def test_input_that_is_not_active_yet_becomes_an_edit_of_the_document_that_is_le
     first, second = document.shown, document.add(text("second"))
     document.draft(prompt="half a prom")
     document.show(second)
-    assert (document.content.prompt, document.has_drafts) == ("", False)
+    assert (document.content.prompt, document.shown.drafts) == ("", {})
     assert (first.content.prompt, first.is_modified) == ("half a prom", True)
 
 
