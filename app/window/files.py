@@ -376,6 +376,7 @@ class Files(QObject):
         is_open = None if in_place else self._open_already(path)
         if is_open is not None:
             self._document.show(is_open)
+            self._settings.remember_file(path)
             return True
         try:
             if file.is_automaton(path):

@@ -7,7 +7,7 @@ import json
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.catalogue import ui_text
 from app.dialogs.intake_dialog import IntakeDialog
@@ -94,7 +94,6 @@ def test_an_unclear_value_is_asked_about_and_the_answer_is_taken(desk, intake):
 
 
 def test_a_request_with_its_response_is_opened_and_judged(desk, intake, monkeypatch):
-    monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.Discard)
     tools = [{"type": "function", "function": {"name": name, "parameters": SCHEMA}} for name in "fg"]
     call = {"function": {"name": "g", "arguments": '{"a": "x"}'}}
     response = {"choices": [{"message": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]}
@@ -115,7 +114,6 @@ def test_a_request_with_its_response_is_opened_and_judged(desk, intake, monkeypa
 
 
 def test_all_tools_open_as_calls_in_the_format_of_the_model(desk, intake, monkeypatch):
-    monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.Discard)
     tools = [{"type": "function", "function": {"name": name, "parameters": SCHEMA}} for name in "fg"]
     body = {"model": "Qwen/Qwen3-8B", "messages": [{"role": "user", "content": "x"}], "tools": tools}
     paste_into(desk, intake.text, json.dumps(body | {"tool_choice": "required"}))

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
-from PySide6.QtWidgets import QMessageBox
 
 from app import theme
 from app.catalogue import ui_text
@@ -151,16 +150,12 @@ def test_the_window_opens_an_example_with_its_tests(desk):
     desk.wait(lambda: desk.panes.view("tests").model.rowCount() and desk.panes.view("tests").model.passes(0) is True)
 
 
-def test_unsaved_work_is_asked_about_first(desk, monkeypatch):
+def test_an_example_is_opened_in_a_tab_beside_work(desk):
     desk.open("a+b")
     desk.panes.editor.edit.insertPlainText("c")
-    asked = []
-    cancel = QMessageBox.StandardButton.Cancel
-    monkeypatch.setattr(QMessageBox, "question", lambda *told: asked.append(told) or cancel)
     dialog = desk.window.files.open_gallery()
     desk.qtbot.mouseClick(dialog.open_button, LEFT)
-    assert len(asked) == 1
-    assert "c" in desk.panes.editor.text()
+    assert [one.content.grammar.text for one in desk.document.documents] == ["ca+b", desk.panes.editor.text()]
 
 
 def test_a_text_to_refuse_does_not_look_like_a_failure(gallery):

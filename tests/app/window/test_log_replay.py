@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from app import theme
 from app.catalogue import ui_text
@@ -220,7 +220,6 @@ def next_token(desk):
 @pytest.fixture
 def opened(desk, dialog, monkeypatch):
     """Return the line of a log whose first request is stepped through."""
-    monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.Discard)
     dialog.page.table.selectRow(0)
     QTest.mouseClick(dialog.replay_button, LEFT)
     desk.wait(lambda: desk.session.decoding.view.record is not None)
@@ -270,7 +269,6 @@ def test_the_chips_show_the_probabilities_of_the_log(desk, opened):
 
 
 def test_a_log_with_tokens_of_another_model_says_which(desk, dialog, monkeypatch, tmp_path):
-    monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.Discard)
     path = tmp_path / "other.jsonl"
     other = answer('{"a": 1}', tokens=[{**token("{", -0.1), "token": "token_id:3"}])
     path.write_text(json.dumps({"name": "other", "request": REQUEST, "response": other}))

@@ -57,8 +57,8 @@ def text_of(desk):
 def left_behind(tmp_path, desk):
     """The autosaves that are not this window's own."""
     desk.document.autosave.flush()
-    own = desk.document.autosave.file
-    return [file for file in (tmp_path / "autosave").glob("*.autosave") if file != own]
+    own = {one.autosave.file for one in desk.document.documents}
+    return [file for file in (tmp_path / "autosave").glob("*.autosave") if file not in own]
 
 
 def saved_file(tmp_path, text="on the disk", name="work.turnstile"):
@@ -213,16 +213,13 @@ def test_work_that_was_offered_is_discarded_and_can_be_had_back(desk, tmp_path):
     assert text_of(desk) == "crashed"
 
 
-def test_showing_it_asks_about_unsaved_work_first(desk, tmp_path, monkeypatch):
-    answers = [QMessageBox.StandardButton.Cancel, QMessageBox.StandardButton.Discard]
-    monkeypatch.setattr(QMessageBox, "question", lambda *_args, **_named: answers.pop(0))
+def test_work_that_is_shown_is_in_a_tab_beside_unsaved_work(desk, tmp_path):
     leave(tmp_path)
     desk.window.begin(saved_file(tmp_path))
     desk.document.set_text("not saved")
     click(desk, strip(desk, "is available").button)
-    assert text_of(desk) == "not saved"
-    click(desk, strip(desk, "is available").button)
     assert text_of(desk) == "crashed"
+    assert [one.content.grammar.text for one in desk.document.documents] == ["not saved", "crashed"]
 
 
 def test_work_on_the_file_that_was_asked_for_is_shown_at_once(desk, tmp_path):

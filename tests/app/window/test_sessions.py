@@ -223,6 +223,7 @@ def test_recent_files_open_from_their_menu(desk, tmp_path):
     assert [without_mnemonic(action.text()) for action in menu.actions()] == ["two", "one"]
     menu.actions()[1].trigger()
     assert desk.panes.editor.text() == "one"
+    assert desk.window.files.close_one(desk.document.documents[1])
     (tmp_path / "two.turnstile").unlink()
     desk.window.files.fill_recent(menu)
     menu.actions()[1].trigger()
