@@ -342,6 +342,32 @@ def begin_anew(desk: OwnWindow, rng: random.Random) -> None:
     desk.document.replace(DocumentFile(grammar=GrammarPart(notation, text), model=ModelPart("letters")))
 
 
+def open_a_tab(desk: OwnWindow, rng: random.Random) -> None:
+    """Open a document beside the others, of which there are a few at most."""
+    notation = rng.choice(list(GRAMMARS))
+    content = DocumentFile(grammar=GrammarPart(notation, rng.choice(GRAMMARS[notation])), model=ModelPart("letters"))
+    if len(desk.document.documents) < 4:
+        desk.document.begin(content, beside=True)
+
+
+def go_to_tabs(desk: OwnWindow, rng: random.Random) -> None:
+    """Go from tab to tab, waiting for nothing, and back: text and trace are as they were left."""
+    document, tabs = desk.document, desk.window.tabs
+    left, before, history = document.shown, document.content, desk.window.panes.editor.edit.document()
+    for _ in range(rng.randint(1, 4)):
+        if len(document.documents) > 1:
+            desk.click(tabs, tabs.tabRect(rng.randrange(tabs.count())).center())
+    document.show(left)
+    desk.settle()
+    assert document.content.grammar == before.grammar
+    assert document.content.trace.path == before.trace.path
+    assert desk.window.panes.editor.edit.document() is history
+
+
+def close_a_tab(desk: OwnWindow, rng: random.Random) -> None:
+    desk.window.files.close_one(rng.choice(desk.document.documents))
+
+
 def save_and_read(desk: OwnWindow, rng: random.Random) -> None:
     desk.document.save(desk.file)
     desk.settle()
@@ -444,6 +470,9 @@ WEIGHTED: tuple[tuple[int, Action], ...] = (
     (2, resize),
     (3, open_an_example),
     (3, begin_anew),
+    (3, open_a_tab),
+    (4, go_to_tabs),
+    (2, close_a_tab),
     (3, save_and_read),
     (1, save_and_reopen),
     (1, kill_a_worker),

@@ -73,6 +73,12 @@ def _the_document_is_what_is_shown(desk: OwnWindow) -> None:
     assert tuple(window.panes.view("tests").model.expected) == content.test_strings
     assert window.panes.view("breakpoints").model.rows == content.breakpoints
     assert window.panes.editor.edit.notation == content.grammar.notation
+    documents, tabs = desk.document.documents, window.tabs
+    assert [tabs.tabText(index).removesuffix(" •") for index in range(tabs.count())] == [
+        one.title.replace("&", "&&") for one in documents
+    ]
+    assert documents[tabs.currentIndex()] is desk.document.shown
+    assert tabs.isVisible() == (len(documents) > 1)
 
 
 def _buttons_tell_the_truth(desk: OwnWindow) -> None:
