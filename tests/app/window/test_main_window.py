@@ -321,7 +321,7 @@ def test_documents_are_saved_and_opened(desk, tmp_path):
     desk.document.set_text("a+bc")
     desk.document.save(path)
     assert not desk.window.isWindowModified()
-    desk.document.set_text("x")
+    desk.open("x")
     assert desk.window.files.open(path)
     assert desk.panes.editor.text() == "a+bc"
     assert desk.window.windowTitle().startswith("work")
