@@ -100,13 +100,14 @@ class Recovery(QObject):
         others = sum(one.has_work for one in beside if one.file != leftover.file)
         if not document.is_modified:
             return
-        texts = [ui_text("window.recovery.shown", cause=_cause(saved), work=_described(saved, document.title))]
+        values = {"cause": _cause(saved), "work": _described(saved, document.title)}
+        text = ui_text("window.recovery.shown", **values)
         if others:
-            texts.append(ui_text("window.recovery.others", count=others))
+            text = ui_text("window.recovery.shown_with_others", count=others, **values)
         self._notify(
             Notification(
                 "window",
-                " ".join(texts),
+                text,
                 severity="warning",
                 button=ui_text("common.button.save"),
                 action=self._save,

@@ -220,7 +220,7 @@ def test_all_tabs_are_recovered_after_a_crash(three, next_start, tmp_path):
     again = next_start()
     assert (titles(again), again.document.title) == (["one •", "two", "three •"], "three")
     (banner,) = again.window.banners.banners
-    assert banner.notification.text.endswith(ui_text("window.recovery.others", count=1))
+    assert shows(banner.notification.text, "window.recovery.shown_with_others")
     assert text_of(again) == "xc{3}"
     click(again, 0)
     assert (text_of(again), again.document.path) == ("xa{3}", tmp_path / "one.turnstile")
