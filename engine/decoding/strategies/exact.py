@@ -7,12 +7,12 @@ alone, and so does what a strategy with known shares would draw.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, inf, log
 from typing import Final
 
-from engine.decoding.strategies.prefix_tree import Inquiry, PrefixTree, TokenPrefix
+from engine.decoding.strategies.prefix_tree import Inquiry, PrefixTree
 from engine.decoding.strategies.strategy import NextShares
 from engine.source import CancelToken, LimitExceededError
 
@@ -81,14 +81,14 @@ def enumerate_texts(
         open_ones = [prefix for prefix in level if prefix.is_open]
         _check("errors.limit.strategy_texts", len(masses), MOST_TEXTS)
         _check("errors.limit.strategy_prefixes", inquiry.calls + len(open_ones), most_prefixes)
-        level = list(_children(inquiry, open_ones))
+        answers = inquiry.allowed_of_all(open_ones)
+        _check("errors.limit.strategy_prefixes", sum(one.ids.shape[0] for one in answers), MOST_TEXTS + most_prefixes)
+        level = [
+            inquiry.take(prefix, allowed, index)
+            for prefix, allowed in zip(open_ones, answers, strict=True)
+            for index in range(allowed.ids.shape[0])
+        ]
     return ExactTexts(sum(masses.values()), _normalised(masses), inquiry.calls, inquiry)
-
-
-def _children(inquiry: Inquiry, prefixes: list[TokenPrefix]) -> Iterator[TokenPrefix]:
-    for prefix, allowed in zip(prefixes, inquiry.allowed_of_all(prefixes), strict=True):
-        for index in range(allowed.ids.shape[0]):
-            yield inquiry.take(prefix, allowed, index)
 
 
 def _check(what: str, given: int, limit: int) -> None:

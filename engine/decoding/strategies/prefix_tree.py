@@ -130,6 +130,7 @@ class PrefixTree:
         grammar: the grammar.
         model: the logit source, which returns full distributions, or prices the tokens that it leaves out.
         prompt: text, a chat for a model with a template, or token ids. The grammar starts after it.
+        after: tokens that follow the prompt, which the grammar allows: the root is the prefix of these.
         max_tokens: the limit of a text, its EOS included; the model's context may be a lower one.
         stop_at: where a text ends if the vocabulary has no EOS.
         keeps_rows: whether the full distributions are kept, which some strategies need.
@@ -150,6 +151,7 @@ class PrefixTree:
         model: LogitSource,
         *,
         prompt: str | Chat | Sequence[int] = "",
+        after: Sequence[int] = (),
         max_tokens: int = DEFAULT_MAX_TOKENS,
         stop_at: StopRule | str = StopRule.MAXIMAL,
         keeps_rows: bool = False,
@@ -160,12 +162,19 @@ class PrefixTree:
             self._prompt_ids = tuple(model.encode_chat(prompt.messages, prompt.assistant_prefix))
         else:
             self._prompt_ids = tuple(model.encode(prompt) if isinstance(prompt, str) else prompt)
+        self._prompt_ids += tuple(after)
         context = model.context_length
-        self._most_tokens = max_tokens if context is None else min(max_tokens, context - len(self._prompt_ids) + 1)
+        self._most_tokens = max_tokens - len(after)
+        if context is not None:
+            self._most_tokens = min(self._most_tokens, context - len(self._prompt_ids) + 1)
         self._answers: OrderedDict[TokenPrefix, AllowedTokens] = OrderedDict()
         self._bytes = 0
         self.calls, self.seconds = 0, 0.0
-        self.root = TokenPrefix(None, -1, Matcher(grammar, self._vocabulary), 0.0)
+        matcher = Matcher(grammar, self._vocabulary)
+        for token_id in after:
+            accepted = matcher.accept(token_id)
+            assert accepted
+        self.root = TokenPrefix(None, -1, matcher, 0.0)
         self._set_state(self.root)
 
     @property

@@ -21,10 +21,12 @@ class RemainingMass:
 
     Args:
         inquiry: the run's access to the tree.
+        unseen: the mass after a prefix that no draw has seen. With 0, the remaining mass is that of the texts that were
+            found: a lower bound.
     """
 
-    def __init__(self, inquiry: Inquiry) -> None:
-        self._inquiry = inquiry
+    def __init__(self, inquiry: Inquiry, unseen: float = 1.0) -> None:
+        self._inquiry, self._unseen = inquiry, unseen
         self._factors: dict[
             TokenPrefix, dict[int, float]
         ] = {}  # of seen prefixes: the remaining mass by index of the token
@@ -38,15 +40,15 @@ class RemainingMass:
         """Return the shares of the allowed tokens times what remains after each, float64[k]; they sum to at most 1."""
         factors = self._factors.get(prefix)
         if not factors:
-            return allowed.shares
-        found = allowed.shares.copy()
+            return allowed.shares * self._unseen
+        found = allowed.shares * self._unseen
         for index, factor in factors.items():
-            found[index] *= factor
+            found[index] = allowed.shares[index] * factor
         return found
 
     def learn(self, last: TokenPrefix) -> None:
         """Count a draw that has asked about all prefixes of its last one, and about that too if it is open."""
-        remaining = {PrefixState.COMPLETE: 1.0, PrefixState.DEAD: 0.0, PrefixState.OPEN: 1.0}[last.state]
+        remaining = {PrefixState.COMPLETE: 1.0, PrefixState.DEAD: 0.0, PrefixState.OPEN: self._unseen}[last.state]
         prefix: TokenPrefix | None = last
         below: TokenPrefix | None = None
         while prefix is not None:
