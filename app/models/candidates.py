@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TypeAlias
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
@@ -22,6 +23,7 @@ from app.display_text import UNKNOWN, candidate_text, change_column, percent, pe
 from app.models.rows import rest_of_row
 from app.theme.labels import plain_text
 from app.workers.requests.engine_masks import EngineMask, MaskCell
+from engine.decoding.strategies.given_values import GivenShare, GivenShares
 from engine.decoding.values import Candidate
 
 NOTHING = "–"
@@ -133,6 +135,10 @@ class EngineColumn:
         """Return whether the engine is known to do something else with a token than the grammar of the session."""
         return self.mask is not None and self.mask.differs(candidate.token_id)
 
+    def allows(self, candidate: Candidate) -> bool:
+        """Return whether the engine is known to allow a token."""
+        return self.mask is not None and self.mask.cell(candidate.token_id) is MaskCell.ALLOWED
+
     def sign(self, candidate: Candidate) -> str:
         """Return the sign of a cell."""
         if self.mask is None:
@@ -152,6 +158,82 @@ class EngineColumn:
         return (self.differs(candidate), tuple(reversed(_SIGNS)).index(cell))
 
 
+@dataclass(frozen=True, slots=True)
+class GivenColumn:
+    """The column of the probabilities given that the text will match.
+
+    Attributes:
+        found: what is known at the shown position; None while nothing is.
+    """
+
+    found: GivenShares | None = None
+
+    @property
+    def title(self) -> str:
+        """Return the title."""
+        return ui_text("models.candidates.given.label")
+
+    @property
+    def tip(self) -> str:
+        """Return what the column shows, and how it is known."""
+        tip = ui_text("models.candidates.given.tip")
+        if self.found is None:
+            return tip
+        if self.found.why_not:
+            return f"{tip}\n{ui_text('models.candidates.given.why_not', reason=self.found.why_not)}"
+        kind = "exact" if self.found.is_exact else "done" if self.found.is_done else "drawing"
+        fields = {} if self.found.is_exact else {"count": self.found.draws}
+        return f"{tip}\n{ui_text(f'models.candidates.given.{kind}', **fields)}"
+
+    def differs(self, _candidate: Candidate) -> bool:
+        """Return whether a row is marked: none is."""
+        return False
+
+    def allows(self, candidate: Candidate) -> bool:
+        """Return whether the number of a token is not pale."""
+        return candidate.allowed
+
+    def sign(self, candidate: Candidate) -> str:
+        """Return a cell: the probability, its estimate, or its bounds."""
+        share = self._share(candidate)
+        if isinstance(share, str):
+            return share
+        if share.estimate is not None:
+            return f"≈ {percent(share.estimate)}"
+        return percent_between(share.low, share.high)
+
+    def text(self, candidate: Candidate) -> str:
+        """Return a cell in words, with what is proved and what is estimated."""
+        share = self._share(candidate)
+        if isinstance(share, str):
+            return ui_text("common.fragment.masked") if not candidate.allowed else share
+        bounds = percent_between(share.low, share.high)
+        if share.low == share.high:
+            return bounds
+        if share.estimate is None:
+            return ui_text("models.candidates.given.fragment.bounds", bounds=bounds)
+        estimate, error = percent(share.estimate), f"{100 * share.error:.2g}"
+        return ui_text("models.candidates.given.fragment.estimate", estimate=estimate, error=error, bounds=bounds)
+
+    def key(self, candidate: Candidate) -> tuple[float, ...]:
+        """Return the sort key: the estimate, or the middle of the bounds; unknown ones are last."""
+        share = self._share(candidate)
+        if isinstance(share, str):
+            return (-1.0 if candidate.allowed else -2.0,)
+        return ((share.low + share.high) / 2 if share.estimate is None else share.estimate,)
+
+    def _share(self, candidate: Candidate) -> GivenShare | str:
+        """Return the share of a token, or the sign of none."""
+        if not candidate.allowed:
+            return NOTHING
+        if self.found is None:
+            return "…"
+        return self.found.shares.get(candidate.token_id, UNKNOWN)
+
+
+ExtraColumn: TypeAlias = EngineColumn | GivenColumn
+"""A column that follows those of every table."""
+
 _SIGNS = {MaskCell.ALLOWED: "✓", MaskCell.MASKED: "✗", MaskCell.UNKNOWN: "?"}
 
 
@@ -166,7 +248,7 @@ class CandidateModel(QAbstractTableModel):
         self._allowed_only = False
         self._name_state: Callable[[Candidate], str | None] = _no_state
         self._states: dict[int, str] = {}  # target states that were computed for displayed rows, by token id
-        self._engines: tuple[EngineColumn, ...] = ()
+        self._engines: tuple[ExtraColumn, ...] = ()
         self._sorting: tuple[int, Qt.SortOrder] = (CandidateColumn.PROBABILITY, Qt.SortOrder.DescendingOrder)
 
     def show_candidates(self, candidates: Iterable[Candidate], peak: float | None = None) -> None:
@@ -203,12 +285,20 @@ class CandidateModel(QAbstractTableModel):
             )
 
     @property
-    def engines(self) -> tuple[EngineColumn, ...]:
-        """Return the columns of engines, which follow the others."""
+    def engines(self) -> tuple[ExtraColumn, ...]:
+        """Return the columns that follow the others, such as those of engines."""
         return self._engines
 
-    def set_engines(self, engines: tuple[EngineColumn, ...]) -> None:
-        """Set the columns of engines."""
+    def set_engines(self, engines: tuple[ExtraColumn, ...]) -> None:
+        """Set the columns that follow the others."""
+        if [engine.title for engine in engines] == [engine.title for engine in self._engines]:
+            self._engines = engines
+            if self._sorting[0] >= len(CandidateColumn):
+                self.sort(*self._sorting)
+            elif self._rows and engines:
+                last = self.index(len(self._rows) - 1, self.columnCount() - 1)
+                self.dataChanged.emit(self.index(0, len(CandidateColumn)), last)
+            return
         self.beginResetModel()
         self._engines = engines
         if self._sorting[0] >= self.columnCount():
@@ -290,7 +380,7 @@ class CandidateModel(QAbstractTableModel):
             self.changePersistentIndex(old, self.index(row, old.column()) if row >= 0 else QModelIndex())
         self.layoutChanged.emit()
 
-    def _engine(self, column: int) -> EngineColumn | None:
+    def _engine(self, column: int) -> ExtraColumn | None:
         return self._engines[column - len(CandidateColumn)] if column >= len(CandidateColumn) else None
 
     def _engine_lines(self, candidate: Candidate) -> list[str]:

@@ -50,6 +50,7 @@ from app.workers.requests.decode import (
     ShareTrace,
     StepOnce,
     Take,
+    WatchGiven,
     WhyAnswer,
 )
 from app.workers.requests.forced import MeasureStrategies
@@ -161,6 +162,7 @@ class Decoding(QObject):
         self._made_with = ModelPart()  # the model that an opened document names, until one is in use
         self._opening_steps = 0
         self._next_move: Back | GoTo | None = None  # submitted once the current one is answered
+        self._watches_given = False
         self._running = False
         self._shows_run_end = False  # whether the reason for the last end of a run is still shown
         self._judge: Judge = _run_to_end
@@ -256,6 +258,12 @@ class Decoding(QObject):
         if settings != self._document.content.sampler:
             self._document.set_sampler(settings)
             self._send(SetSampler(settings))
+
+    def watch_given(self, is_watched: bool) -> None:
+        """Let views be followed by the probabilities of the next tokens given that the text will match, or not."""
+        if is_watched != self._watches_given:
+            self._watches_given = is_watched
+            self._send(WatchGiven(is_watched))
 
     def set_max_tokens(self, max_tokens: int) -> None:
         """Change the budget, in tokens."""
@@ -484,6 +492,8 @@ class Decoding(QObject):
     def _begin(self) -> None:
         content = self._document.content
         self._send(Begin(content.prompt, content.sampler, content.max_tokens, content.pipeline))
+        if self._watches_given:
+            self._send(WatchGiven(True))
 
     def _send(self, request: WorkerRequest[DecodeView]) -> PendingAnswer[DecodeView]:
         """Send a request, and show the view that answers it."""

@@ -21,6 +21,7 @@ from app.workers.requests.decode import (
     Assessment,
     DecodeView,
     ForcedText,
+    GivenNotice,
     Lookup,
     LookupAnswer,
     ManyAnswer,
@@ -98,7 +99,8 @@ class DecodeQueries(QObject):
         replayed(ReplayAnswer): the verdict on a pasted output.
         audited(AuditAnswer): the audit of a tokenizer.
         scored(ScoreAnswer), scoring_progressed(Progress): the probabilities of a pasted output.
-        assessed(Assessment), forced_text_found(ForcedText), respelled(Respellings): what a step does not wait for.
+        assessed(Assessment), forced_text_found(ForcedText), respelled(Respellings), given_found(GivenNotice): what a
+            step does not wait for.
         sampling_stopped(why): the generation of many seeds ended before its last answer.
     """
 
@@ -110,6 +112,7 @@ class DecodeQueries(QObject):
     assessed = Signal(Assessment)
     forced_text_found = Signal(ForcedText)
     respelled = Signal(Respellings)
+    given_found = Signal(GivenNotice)
     sampled = Signal(ManyAnswer)
     sampling_stopped = Signal(str)
     exported = Signal(ExportAnswer)
@@ -243,6 +246,8 @@ class DecodeQueries(QObject):
                 self.assessed.emit(notice)
             case Respellings() if notice.is_about(self._view()):
                 self.respelled.emit(notice)
+            case GivenNotice() if notice.is_about(self._view()):
+                self.given_found.emit(notice)
             case ForcedText() if notice.is_about(self._view()):
                 self._forced_text = notice
                 self.forced_text_found.emit(notice)

@@ -21,9 +21,8 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, 
 
 from app import theme
 from app.display_text import candidate_text, percent_column
-from app.models.candidates import COLUMNS, FIGURES, CandidateColumn, EngineColumn, masked_text
+from app.models.candidates import COLUMNS, FIGURES, CandidateColumn, ExtraColumn, masked_text
 from app.widgets.token_paint import TokenColours, mix, runs, tabular, token_colours
-from app.workers.requests.engine_masks import MaskCell
 from engine.decoding.values import Candidate
 
 Role = theme.Role
@@ -139,7 +138,7 @@ class CandidatePainter:
         painter: QPainter,
         rows: Iterable[CandidateRow],
         columns: Mapping[CandidateColumn, tuple[float, float]],
-        engines: Sequence[tuple[EngineColumn, float, float]] = (),
+        engines: Sequence[tuple[ExtraColumn, float, float]] = (),
     ) -> None:
         """Paint rows: first all backgrounds, then all bars, figures and tokens, and the signs of engines.
 
@@ -217,7 +216,7 @@ class CandidatePainter:
         painter: QPainter,
         rows: Sequence[CandidateRow],
         left: float,
-        engines: Sequence[tuple[EngineColumn, float, float]],
+        engines: Sequence[tuple[ExtraColumn, float, float]],
     ) -> None:
         """Draw the signs of the engines in the middle of their columns, and a bar beside each row that differs."""
         offset, height = (self.row_height - self._metrics.height()) / 2, self.row_height
@@ -228,7 +227,7 @@ class CandidatePainter:
                 painter.fillRect(QRectF(left, row.top, _MARK, height - 1), self._style.differing)
             for column, at, width in engines:
                 layout = self._layouts.get(sign := column.sign(row.candidate)) or self._layout_of(sign)
-                is_allowed = column.mask is not None and column.mask.cell(row.candidate.token_id) is MaskCell.ALLOWED
+                is_allowed = column.allows(row.candidate)
                 role = Role.WARNING if column in differing else Role.TEXT if is_allowed else Role.MUTED
                 painter.setPen(self._style.roles[role])
                 painter.drawStaticText(QPointF(at + (width - layout.width) / 2, row.top + offset), layout.text)

@@ -66,6 +66,7 @@ from app.workers.requests.decode import (
     SetSampler,
     StepOnce,
     Take,
+    WatchGiven,
     WhyAnswer,
 )
 from app.workers.scoring import ScoreHandler
@@ -148,12 +149,13 @@ class DecodeHandler(Handler):
         self._state = DecodeState()
         self._forced = ForcedHandler(self._state)
         self._queries = QueryHandler(self._state)
+        self._strategies = StrategiesHandler(self._state)
         super().__init__(
             self._forced,
             self._queries,
             AuditHandler(self._state, self._spec),
             ScoreHandler(self._state),
-            StrategiesHandler(self._state),
+            self._strategies,
         )
         self._loader = loader
         self._summary: ModelSummary | None = None
@@ -165,6 +167,7 @@ class DecodeHandler(Handler):
         self._positions: PositionReader | None = None  # in the active grammar
         self._draws_part = False
         self._is_annotated = True  # whether all notices about the last view were sent
+        self._watches_given = False
 
     def warm(self) -> None:
         """Compile the kernels in the background.
@@ -203,7 +206,7 @@ class DecodeHandler(Handler):
             return Refusal(sentence(error))
 
     def notices(self, cancel: CancelToken) -> Iterator[PositionNotice]:
-        """Yield the forced text at the position of the last view, the assessment of its output, and its respellings.
+        """Yield the forced text at the position of the last view, assessment and respellings, and what is watched.
 
         Args:
             cancel: checked regularly.
@@ -221,6 +224,9 @@ class DecodeHandler(Handler):
                 continue  # no model or no prompt, as the view says, or too much work
             if found is not None:
                 yield found
+        if self._watches_given:
+            with self._cancelled_by(cancel):
+                yield from self._strategies.given(cancel)
         self._is_annotated = True
 
     def _cancelled_by(self, cancel: CancelToken) -> AbstractContextManager[None]:
@@ -257,6 +263,11 @@ class DecodeHandler(Handler):
     @handles(SetSampler)
     def _set_sampler(self, request: SetSampler, _job: Job) -> DecodeView:
         self._use_sampler(request.settings)
+        return self._view()
+
+    @handles(WatchGiven)
+    def _watch_given(self, request: WatchGiven, _job: Job) -> DecodeView:
+        self._watches_given = request.is_watched
         return self._view()
 
     @handles(SetBudget)

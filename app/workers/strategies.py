@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,7 @@ from app.catalogue import ui_text
 from app.workers.decode_state import DecodeState, model_token_text
 from app.workers.loop import Job, handles
 from app.workers.protocol import Progress, sentence
+from app.workers.requests.decode import GivenNotice
 from app.workers.requests.strategies import (
     ComparedText,
     CompareStrategies,
@@ -23,7 +25,8 @@ from app.workers.requests.strategies import (
 )
 from engine.decoding.candidates import searched_bytes
 from engine.decoding.strategies.decoders import DECODERS
-from engine.source import EngineError, LimitExceededError
+from engine.decoding.strategies.given_values import GivenShares
+from engine.source import CancelledError, CancelToken, EngineError, LimitExceededError
 
 if TYPE_CHECKING:
     from engine.decoding.strategies.exact import ExactTexts
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN: Final = 200  # texts
 MOST_ENUMERATED: Final = 2_000  # prefixes
+_GIVEN_SECONDS: Final = 0.25  # between two notices
 
 
 class StrategiesHandler:
@@ -40,6 +44,37 @@ class StrategiesHandler:
 
     def __init__(self, state: DecodeState) -> None:
         self._state = state
+
+    def given(self, cancel: CancelToken) -> Iterator[GivenNotice]:
+        """Yield the probabilities of the next tokens given that the text will match, ever better, until cancelled."""
+        from engine.decoding.strategies.given_grammar import given_shares  # start-up time: with the others
+        from engine.decoding.strategies.prefix_tree import PrefixTree  # start-up time: with the others
+
+        session, revision = self._state.session, self._state.grammar_revision
+        if session is None or session.grammar is None or session.finish is not None:
+            return
+        at = session.trace.current
+        if session.pipeline.zones is not None or session.broken_at is not None:
+            why_not = ui_text("models.candidates.given.no_grammar")
+            yield GivenNotice(revision, at, GivenShares(is_done=True, why_not=why_not))
+            return
+        last = -_GIVEN_SECONDS
+        try:
+            tree = PrefixTree(
+                session.grammar,
+                session.model,
+                prompt=session.prompt_ids,
+                after=[step.token_id for step in session.steps],
+                max_tokens=session.max_tokens,
+            )
+            for found in given_shares(tree, cancel):
+                if found.is_done or time.monotonic() - last >= _GIVEN_SECONDS:
+                    last = time.monotonic()
+                    yield GivenNotice(revision, at, found)
+        except CancelledError:
+            raise
+        except EngineError as error:
+            yield GivenNotice(revision, at, GivenShares(is_done=True, why_not=sentence(error)))
 
     @handles(CompareStrategies)
     def _compared(self, request: CompareStrategies, job: Job) -> StrategiesComparison:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QGuiApplication,
@@ -36,7 +36,7 @@ from app.catalogue import ui_text
 from app.commands import keys_of, local_key
 from app.delays import delayed
 from app.display_text import candidate_text, percent_between, shown, unmarked
-from app.models.candidates import COLUMNS, CandidateColumn, CandidateModel, EngineColumn, peak_of
+from app.models.candidates import COLUMNS, CandidateColumn, CandidateModel, ExtraColumn, GivenColumn, peak_of
 from app.theme.buttons import tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.accessibility import announce
@@ -72,6 +72,7 @@ class CandidateTable(QWidget):
         lookup_wanted(text): search the whole vocabulary.
         text_explained(WhyAnswer): the user asked why a text of several tokens may come next or not.
         continuation_wanted(text), continuation_cancelled: compute the probability of a text; stop that.
+        given_wanted(bool): show the probabilities given the grammar, or hide them.
 
     Attributes:
         fonts: loads glyphs of other scripts in advance, once a large vocabulary is shown.
@@ -85,6 +86,7 @@ class CandidateTable(QWidget):
     text_explained = Signal(WhyAnswer)
     continuation_wanted = Signal(str)
     continuation_cancelled = Signal()
+    given_wanted = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -242,7 +244,7 @@ class CandidateTable(QWidget):
         text = self.search.text()
         self.price.setVisible(bool(text) and not _is_number(text))
 
-    def show_engines(self, engines: tuple[EngineColumn, ...], gained: tuple[Candidate, ...] = ()) -> None:
+    def show_engines(self, engines: tuple[ExtraColumn, ...], gained: tuple[Candidate, ...] = ()) -> None:
         """Show a column for each engine that is compared with the session.
 
         Args:
@@ -330,6 +332,7 @@ class CandidateTable(QWidget):
             view.why_wanted.connect(self.why_wanted)
             view.force_wanted.connect(self.force_wanted)
             view.until_wanted.connect(self.until_wanted)
+            view.given_wanted.connect(self.given_wanted)
             view.pointed_at.connect(self._on_pointed_at)
             view.clicked.connect(other.clearSelection)
         self.price.clicked.connect(self._ask_continuation)
@@ -459,6 +462,7 @@ class CandidateView(QTableView):
         pointed_at(candidate): the candidate under the pointer or selected by keys; None for none.
         force_wanted(token id): take this forbidden token regardless of the grammar.
         until_wanted(token id): run until this token is taken.
+        given_wanted(bool): show the probabilities given the grammar, or hide them.
         left_upwards, left_downwards: the arrow keys moved beyond the first or the last row.
     """
 
@@ -467,6 +471,7 @@ class CandidateView(QTableView):
     pointed_at = Signal(Candidate)
     force_wanted = Signal(int)
     until_wanted = Signal(int)
+    given_wanted = Signal(bool)
     left_upwards = Signal()
     left_downwards = Signal()
 
@@ -514,6 +519,8 @@ class CandidateView(QTableView):
         header.setSortIndicatorShown(True)
         header.setSortIndicator(CandidateColumn.PROBABILITY, Qt.SortOrder.DescendingOrder)
         header.sortIndicatorChanged.connect(self._model.sort)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._open_header_menu)
 
     def show_candidates(self, candidates: tuple[Candidate, ...], peak: float) -> None:
         """Replace the rows; with the focus here, select the first allowed one for the keyboard."""
@@ -549,7 +556,7 @@ class CandidateView(QTableView):
             self._with_state = with_state
             self._arrange()
 
-    def show_engines(self, engines: tuple[EngineColumn, ...]) -> None:
+    def show_engines(self, engines: tuple[ExtraColumn, ...]) -> None:
         """Show the columns of engines."""
         if engines == self._model.engines:
             return
@@ -602,7 +609,25 @@ class CandidateView(QTableView):
         menu.addAction(ui_text("generation.candidates.copy_text"), lambda: _copy(token.decode("utf-8", "replace")))
         menu.addAction(ui_text("generation.candidates.copy_bytes"), lambda: _copy(token.hex(" ")))
         menu.addAction(ui_text("generation.candidates.copy_id"), lambda: _copy(str(token_id)))
+        menu.addSeparator()
+        self._add_columns(menu)
         return menu
+
+    def _add_columns(self, menu: QMenu) -> None:
+        """Add what shows and hides columns to a menu."""
+        given = menu.addAction(ui_text("generation.candidates.given"))
+        given.setObjectName("given-column")
+        given.setCheckable(True)
+        given.setChecked(any(isinstance(column, GivenColumn) for column in self._model.engines))
+        given.toggled.connect(self.given_wanted)
+        given.setToolTip(plain_text(ui_text("models.candidates.given.tip")))
+
+    def _open_header_menu(self, at: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        self._add_columns(menu)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.horizontalHeader().mapToGlobal(at))
 
     def force_chosen(self) -> None:
         """Force the selected candidate, if the grammar does not allow it."""
@@ -690,7 +715,7 @@ class CandidateView(QTableView):
             if not self.isColumnHidden(column)
         }
 
-    def _engine_columns(self) -> list[tuple[EngineColumn, float, float]]:
+    def _engine_columns(self) -> list[tuple[ExtraColumn, float, float]]:
         """Return the columns of engines, with the left edge and the width of each."""
         return [
             (engine, self.columnViewportPosition(number), self.columnWidth(number))

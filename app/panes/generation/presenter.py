@@ -9,7 +9,7 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from app.catalogue import ui_text
-from app.models.candidates import EngineColumn
+from app.models.candidates import EngineColumn, GivenColumn
 from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.panes.generation.pane import GenerationPane
 from app.panes.generation.processor_commands import ProcessorCommands
@@ -22,6 +22,7 @@ from app.workers.requests.strategies import ContinuationRequest
 from engine.decoding.values import Candidate, SampleOutcome, StepOrigin
 
 _ENGINES = "compared"
+_GIVEN = "given"  # whether the probabilities given the grammar are shown
 _PAGE = "generation"  # the page that is open beside the candidates
 
 
@@ -36,6 +37,8 @@ class GenerationPresenter(PanePresenter):
         super().__init__(context)
         self.view: GenerationPane = GenerationPane()
         self._worst_step: int | None = None  # of an output of many seeds that is generated again
+        self._given: GivenColumn | None = None
+        self._given_at: object = None
         self._connect_session()
         self._connect_view()
         self._show_refusals()
@@ -49,6 +52,7 @@ class GenerationPresenter(PanePresenter):
         session.document.leaving.connect(view.prompt.commit)
         decoding.view_changed.connect(self._show)
         queries.explained.connect(self._explain)
+        queries.given_found.connect(lambda notice: self._show_given(GivenColumn(notice.found)))
         queries.assessed.connect(lambda found: view.show_assessment(found.verdict))
         queries.respelled.connect(lambda found: view.output.show_respellings(found.parts))
         queries.sampled.connect(view.show_many)
@@ -92,16 +96,22 @@ class GenerationPresenter(PanePresenter):
         view.loading_cancelled.connect(decoding.cancel_model)
         view.engines_wanted.connect(self._list_engines)
         view.engines_chosen.connect(session.compared_masks.choose)
+        view.candidates.given_wanted.connect(self._watch_given)
         for table in (view.candidates.table, view.candidates.ends):
             table.pointed_at.connect(self._point_at)
 
     def save(self) -> dict[str, bytes]:
         """Return which page is open, and the engines that are compared."""
         engines = [[one.name, one.is_server] for one in self.session.compared_masks.engines]
-        return {_PAGE: str(self.view.pages.currentIndex()).encode(), _ENGINES: json.dumps(engines).encode()}
+        return {
+            _PAGE: str(self.view.pages.currentIndex()).encode(),
+            _ENGINES: json.dumps(engines).encode(),
+            _GIVEN: b"1" if self._given is not None else b"",
+        }
 
     def restore(self, saved: Mapping[str, bytes]) -> None:
         """Open the saved page, and compare with the saved engines."""
+        self._watch_given(saved.get(_GIVEN) == b"1")
         page = saved.get(_PAGE, b"")
         if page in (str(index).encode() for index in range(self.view.pages.count())):
             self.view.pages.setCurrentIndex(int(page))
@@ -112,6 +122,21 @@ class GenerationPresenter(PanePresenter):
     def _show(self, shown: DecodeView) -> None:
         self.view.show_view(shown)
         self._show_archived()
+        at = shown.grammar_revision, shown.trace.current, shown.prompt, shown.model
+        if at != self._given_at:
+            self._given_at = at
+            if self._given is not None:
+                self._show_given(GivenColumn())
+
+    def _watch_given(self, is_watched: bool) -> None:
+        """Show the probabilities given the grammar, which are computed while they are shown, or hide them."""
+        if is_watched != (self._given is not None):
+            self._show_given(GivenColumn() if is_watched else None)
+            self.session.decoding.watch_given(is_watched)
+
+    def _show_given(self, column: GivenColumn | None) -> None:
+        self._given = column
+        self._show_engines()
 
     def _show_archived(self) -> None:
         self.view.show_archived(self.session.document.content.archived)
@@ -174,7 +199,8 @@ class GenerationPresenter(PanePresenter):
         compared = self.session.compared_masks
         masks = {mask.engine: mask for mask in compared.masks}
         columns = tuple(EngineColumn(_title(one, masks.get(one)), masks.get(one)) for one in compared.engines)
-        self.view.candidates.show_engines(columns, compared.gained)
+        given = () if self._given is None else (self._given,)
+        self.view.candidates.show_engines((*given, *columns), compared.gained)
 
     def _point_at(self, candidate: Candidate | None) -> None:
         self.session.links.token_hovered.emit(candidate.token if candidate else None)

@@ -10,6 +10,7 @@ from app.workers.protocol import Notice, WorkerRequest
 from app.workers.trace_codec import RECEIVER, SENDER
 from engine.decoding.debugging.breakpoints import Breakpoint, RuleEvents, StopBefore, StopPoint
 from engine.decoding.pipeline_settings import PipelineSettings
+from engine.decoding.strategies.given_values import GivenShares
 from engine.decoding.values import (
     DEFAULT_MAX_TOKENS,
     NO_MASSES,
@@ -103,6 +104,13 @@ class SetSampler(SessionRequest["DecodeView"]):
     """Use other sampler settings from the next step on."""
 
     settings: SamplerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class WatchGiven(SessionRequest["DecodeView"]):
+    """Follow views with the probabilities of the next tokens, given that the text will match, or do so no longer."""
+
+    is_watched: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -662,6 +670,13 @@ class Respellings(PositionNotice):
     """The parts of the output that the tokenizer would write in other tokens."""
 
     parts: tuple[Respelling, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenNotice(PositionNotice):
+    """The probabilities of the next tokens, given that the text will match, as far as they are known."""
+
+    found: GivenShares
 
 
 @dataclass(frozen=True, slots=True)

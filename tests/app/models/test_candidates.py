@@ -3,9 +3,11 @@ from decode_views import CANDIDATES, PARTIAL_CANDIDATES, candidate
 from PySide6.QtCore import QPersistentModelIndex, Qt
 
 from app.catalogue import ui_text
-from app.models.candidates import CandidateColumn, CandidateModel, EngineColumn
+from app.models.candidates import CandidateColumn, CandidateModel, EngineColumn, GivenColumn
 from app.theme.labels import plain_text
 from app.workers.requests.engine_masks import EngineChoice, EngineMask
+from engine.decoding.strategies.given_values import GivenShare, GivenShares
+from engine.source.number_format import percent_between
 
 DESCENDING = Qt.SortOrder.DescendingOrder
 
@@ -172,3 +174,21 @@ def test_what_is_not_known_of_an_engine_is_no_difference():
     column = EngineColumn("Other", EngineMask(EngineChoice("other"), "Other", words=b"", reason="it is silent"))
     assert {column.sign(one) for one in CANDIDATES} == {"?"}
     assert not any(column.differs(one) for one in CANDIDATES)
+
+
+def test_probabilities_given_the_grammar_are_exact_estimated_or_bounded(model):
+    shares = {11: GivenShare(0.25, 0.25), 12: GivenShare(0.1, 0.9, 0.7, 0.05)}
+    column = len(CandidateColumn)
+    model.set_engines((GivenColumn(),))
+    assert GivenColumn().sign(model.candidate(0)) == "…"
+    model.set_engines((GivenColumn(GivenShares(shares, draws=9)),))
+    given = model.engines[0]
+    signs = {candidate.token_id: given.sign(candidate) for candidate in CANDIDATES}
+    assert (signs[11], signs[12]) == ("25.0%", "≈ 70.0%")
+    assert signs[10] == "–"  # masked
+    model.sort(column, DESCENDING)
+    assert ids(model)[:2] == [12, 11]
+    for part in ("70.0%", percent_between(0.1, 0.9)):
+        assert part in text(model, 0, column)
+    assert GivenColumn(GivenShares({12: GivenShare(0.1, 0.9)})).sign(model.candidate(0)) == percent_between(0.1, 0.9)
+    assert "why" in GivenColumn(GivenShares(why_not="why")).tip

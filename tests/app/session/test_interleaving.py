@@ -36,6 +36,7 @@ from app.workers.requests.decode import (
     StepOnce,
     Take,
     TokensRequest,
+    WatchGiven,
     Why,
 )
 from app.workers.requests.engine_masks import PackVocabulary
@@ -145,7 +146,7 @@ def test_an_error_in_the_grammar_ends_a_run_and_is_named(ready, qtbot):
     assert ended == [ui_text("session.run.stopped", reason=reason[0].lower() + reason[1:])]
 
 
-SETTINGS = {OpenModel, SetGrammar, Begin, SetSampler, SetBudget, RestoreTrace, StepOnce}
+SETTINGS = {OpenModel, SetGrammar, Begin, SetSampler, SetBudget, WatchGiven, RestoreTrace, StepOnce}
 """What a run goes on under: from the next step, or once it has come."""
 
 

@@ -4,8 +4,10 @@ import json
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 
 from app.document import DocumentFile, GrammarPart, ModelPart
+from app.models.candidates import CandidateColumn
 from app.models.schema_rows import NAME, PRICE
 from app.panes.generation.headline import PriceLine
 from engine.diagnosis.scores.price_texts import nats_text
@@ -33,6 +35,23 @@ def priced(real_desk):
     return desk
 
 
+def given_probabilities_are_a_column(desk):
+    table = desk.panes.generation.candidates.table
+
+    def switch():
+        menu = table.menu_of(table.candidates.candidate(0))
+        menu.findChild(QAction, "given-column").trigger()
+
+    switch()
+    desk.wait(lambda: any(column.found and column.found.shares for column in table.candidates.engines))
+    assert not table.isColumnHidden(len(CandidateColumn))
+    (column,) = table.candidates.engines
+    first = table.candidates.candidate(table.candidates.first_allowed())
+    assert 0 <= column.found.shares[first.token_id].low <= column.found.shares[first.token_id].high <= 1
+    switch()
+    desk.wait(lambda: not table.candidates.engines)
+
+
 def test_the_price_of_an_output_has_links_and_is_beside_the_keywords(priced):
     line = priced.window.findChild(PriceLine, "price-line")
     found, decoding = priced.session.price.found, priced.session.decoding
@@ -56,6 +75,7 @@ def test_the_price_of_an_output_has_links_and_is_beside_the_keywords(priced):
     line.linkActivated.emit("step")
     priced.wait(lambda: len(decoding.view.trace.path) and decoding.view.position.index == dearest.worst.step)
     assert line.isVisible()  # the output is the same
+    given_probabilities_are_a_column(priced)
     decoding.set_prompt("x")
     priced.wait(lambda: not decoding.view.trace.path)
     assert not line.isVisible()

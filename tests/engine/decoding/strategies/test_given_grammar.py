@@ -37,7 +37,8 @@ def test_a_small_language_is_enumerated(after):
     assert all(share.low == share.high for share in found.shares.values())
 
 
-def test_bounds_hold_and_narrow_until_they_are_exact(monkeypatch):
+def test_bounds_hold_and_narrow(monkeypatch):
+    monkeypatch.setattr(given_grammar, "MOST_DRAWS", 60)
     monkeypatch.setattr(given_grammar, "MOST_ENUMERATED", 2)
     truth = expected()
     before, last = {}, None
@@ -50,9 +51,9 @@ def test_bounds_hold_and_narrow_until_they_are_exact(monkeypatch):
             if share.estimate is not None:
                 assert share.low <= share.estimate <= share.high
         before = last.shares
-    assert last.is_exact
     assert last.is_done
-    assert last.draws > 10
+    assert last.draws == 60
+    assert all(share.high - share.low < 0.05 for share in last.shares.values())
 
 
 def test_the_estimate_has_an_error_that_covers_the_truth(monkeypatch):
