@@ -241,8 +241,8 @@ class CandidateTable(QWidget):
         if self.price.isChecked():
             self.continuation_cancelled.emit()
         self._end_continuation("")
-        text = self.search.text()
-        self.price.setVisible(bool(text) and not _is_number(text))
+        text, has_candidates = self.search.text(), self._position is not None and bool(self._position.candidates)
+        self.price.setVisible(has_candidates and bool(text) and not _is_number(text))
 
     def show_engines(self, engines: tuple[ExtraColumn, ...], gained: tuple[Candidate, ...] = ()) -> None:
         """Show a column for each engine that is compared with the session.

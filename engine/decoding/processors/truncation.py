@@ -13,11 +13,12 @@ from typing import Final
 
 import numpy as np
 
-from engine.decoding.processors.logits import Allowed, Logits, mask, softmax
+from engine.decoding.processors.logits import Allowed, Logits, kth_best, mask, softmax
 from engine.decoding.processors.partial_logits import PartialLogits
 from engine.decoding.processors.shaping import SamplingRun
 
 _XTC_STREAM: Final = 1  # so that its draw is not that of the token
+_FIRST_LOOK: Final = 1024  # tokens that usually suffice for typical sampling
 _ESTIMATED: Final = 100  # tokens from which mirostat estimates Zipf's exponent; `m` in llama.cpp
 _FLAT: Final = 1e-12  # the least exponent of Zipf's law, and its least distance from 1
 _MOST_FOR_XTC: Final = 0.5  # above this threshold, two tokens cannot have it
@@ -61,8 +62,14 @@ class Typical(_Truncation):
             surprise = -np.log(p)
         possible = np.flatnonzero(p)
         distance = np.full_like(logits, np.inf)
-        distance[possible] = np.abs(surprise[possible] - float(p[possible] @ surprise[possible]))
-        order = possible[np.argsort(distance[possible], kind="stable")]
+        distance[possible] = np.abs(surprise[possible] - float(np.einsum("i,i->", p[possible], surprise[possible])))
+        count = min(_FIRST_LOOK, possible.shape[0])
+        while True:  # a sort of the vocabulary takes longer than the rest of a step
+            nearest = np.flatnonzero(distance <= -kth_best(-distance, count))
+            if count == possible.shape[0] or float(p[nearest].sum()) > self.mass:
+                break
+            count = min(8 * count, possible.shape[0])
+        order = nearest[np.argsort(distance[nearest], kind="stable")]
         last = min(int(np.count_nonzero(np.cumsum(p[order]) < self.mass)), order.shape[0] - 1)
         kept: Allowed = distance <= distance[order[last]]
         return kept
@@ -141,14 +148,12 @@ class Mirostat(_Truncation):
             return np.ones(logits.shape[0], np.bool_)
         p = softmax(logits)
         mu = 2 * self.tau if self.mu is None else self.mu
-        best = np.argsort(-logits, kind="stable")[: int(np.count_nonzero(p))]
         if self.version == 1:
-            count = _zipf_count(p[best[:_ESTIMATED]], mu, p.shape[0])
-        else:
-            count = int(np.count_nonzero(-np.log2(p[best]) <= mu))
-        kept = np.zeros(p.shape[0], np.bool_)
-        kept[best[: max(count, 1)]] = True
-        return kept
+            left = int(np.count_nonzero(p))
+            best = np.sort(p[logits >= kth_best(logits, min(_ESTIMATED, left))])[::-1][:_ESTIMATED]
+            count = _zipf_count(best, mu, p.shape[0])
+            return logits >= kth_best(logits, min(max(count, 1), left))
+        return p >= min(2.0**-mu, float(p.max()))
 
 
 def _zipf_count(p: Logits, mu: float, width: int) -> int:
