@@ -152,8 +152,8 @@ class Mirostat(_Truncation):
             left = int(np.count_nonzero(p))
             best = np.sort(p[logits >= kth_best(logits, min(_ESTIMATED, left))])[::-1][:_ESTIMATED]
             count = _zipf_count(best, mu, p.shape[0])
-            return logits >= kth_best(logits, min(max(count, 1), left))
-        return p >= min(2.0**-mu, float(p.max()))
+            return np.asarray(logits >= kth_best(logits, min(max(count, 1), left)))
+        return np.asarray(p >= min(2.0**-mu, float(p.max())))
 
 
 def _zipf_count(p: Logits, mu: float, width: int) -> int:
