@@ -86,7 +86,7 @@ def test_the_probability_of_a_text_is_that_of_its_tokens_after_the_output(worker
     worker(StepOnce())
     before = worker(StepOnce()).position.output
     worker(Back())
-    found = worker(ContinuationRequest(f'"{before[-1:].decode()}"'))
+    found = worker(ContinuationRequest(before[-1:].decode()))
     assert found.text == before[-1:]
     assert found.alone.written.low == found.alone.written.high > 0
     assert found.masked.written.low > found.alone.written.low
