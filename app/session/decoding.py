@@ -4,8 +4,9 @@ The worker owns the state; this side keeps its last `DecodeView`. A run submits 
 so that Pause takes effect at once and every step is drawn.
 
 A trace is restored (after a document is opened or shown, or a worker died) as soon as the worker has both the model and
-the grammar that it was made with; until then the document's own trace is shown, and left alone. Branches that a new
-prompt or a new model archived belong to the document; the worker forgets them.
+the grammar that it was made with; until then the document's own trace is left alone, and shown as long as the worker
+has not read the grammar. Branches that a new prompt or a new model archived belong to the document; the worker forgets
+them.
 """
 
 from __future__ import annotations
@@ -500,8 +501,11 @@ class Decoding(QObject):
         return self._group.ask(request, self).then(self._show)
 
     def _show(self, view: DecodeView) -> None:
+        waiting = self._to_restore
         self._view = self._of_this_document(view)
-        if not self._restore_if_ready():
+        if self._restore_if_ready():
+            self._view = _unrestored(self._view, waiting)
+        else:
             self._store_in_document(self._view)
         self.view_changed.emit(self._view)
         self._open_with_steps()
@@ -560,12 +564,10 @@ class Decoding(QObject):
     def _of_this_document(self, view: DecodeView) -> DecodeView:
         """Return a view without its position until the worker has read this document's grammar.
 
-        Steps that are not restored yet are in it, although the worker does not have them.
+        Until then the steps are those that will be restored, although the worker does not have them.
         """
         is_own = self._grammar is not None and view.grammar_revision >= self._first_revision
-        own = view if is_own else replace(view, position=None, grammar_position=None, dead_end="")
-        waiting = self._to_restore
-        return replace(own, trace=waiting.trace) if isinstance(waiting, RestoreTrace) else own
+        return view if is_own else _unrestored(view, self._to_restore)
 
     @property
     def _another_document_waits(self) -> bool:
@@ -648,6 +650,12 @@ class Decoding(QObject):
             self._view, error=refusal.error, note="", archived=None, passage=None, stop_before=None, refused=()
         )
         self.view_changed.emit(self._view)
+
+
+def _unrestored(view: DecodeView, waiting: RestoreTrace | OpenRecord | None) -> DecodeView:
+    """Return a view without its position, and with the steps of a trace that waits to be restored."""
+    trace = waiting.trace if isinstance(waiting, RestoreTrace) else view.trace
+    return replace(view, trace=trace, position=None, grammar_position=None, dead_end="")
 
 
 def _has_other_tokenizer(made_with: ModelPart, model: ModelSummary) -> bool:

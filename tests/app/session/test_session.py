@@ -148,6 +148,20 @@ def test_a_document_that_is_shown_again_has_its_trace_at_once_and_its_position_o
     assert (document.content.trace, document.content.archived) == (trace, ())
 
 
+def test_steps_that_wait_for_a_correct_grammar_have_no_position_of_another_text(ready, qtbot):
+    ready.decoding.take(A)
+    ready.decoding.take(A)
+    qtbot.waitUntil(lambda: output(ready) == b"aa")
+    ready.document.set_text("a+b(")
+    qtbot.waitUntil(lambda: bool(ready.compiling.stale_reason))
+    ready.restart_workers()
+    qtbot.waitUntil(lambda: not any(group.pending for group in ready.worker_pool))
+    view = ready.decoding.view
+    assert view.position is None or view.position.output == b"a" * len(view.trace.path)
+    ready.document.set_text("a+b")
+    qtbot.waitUntil(lambda: output(ready) == b"aa")
+
+
 def test_restored_steps_keep_who_chose_them(ready, qtbot):
     ready.decoding.take(A)
     ready.decoding.step()
