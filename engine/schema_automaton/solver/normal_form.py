@@ -322,18 +322,78 @@ class TypeProjector:
 
     def _overlaps(self, items: tuple[Formula, ...], judge: Judge, known: Conjunction) -> list[tuple[int, int]]:
         """Return the pairs of items that some value may satisfy together, given what is already known of it."""
-        each = [self._alternatives(item, judge, known) for item in items]
+        each = [
+            [(one, MemberTags(one, self._arena)) for one in self._alternatives(item, judge, known)] for item in items
+        ]
         checkpoint(len(items) ** 2)
         return [
             (i, j)
             for i, mine in enumerate(each)
             for j in range(i)
-            if any(not judge(self._certain(_joined(known, one, other))) for one in mine for other in each[j])
+            if any(
+                not tags.exclude(others) and not judge(self._certain(_joined(known, one, other)))
+                for one, tags in mine
+                for other, others in each[j]
+            )
         ]
 
     def _certain(self, conjunction: Conjunction) -> Conjunction:
         """Return a conjunction without the literals that depend on a language that is not known exactly."""
         return tuple(literal for literal in conjunction if not self._arena.is_doubtful(literal))
+
+
+class MemberTags:
+    """The members by which conjunctions about objects obviously exclude each other.
+
+    Attributes:
+        values: the values that a member may have, by its name.
+        required: the names of members that must exist.
+        names: all names that members may have; None for no such list.
+    """
+
+    def __init__(self, conjunction: Conjunction, arena: Arena) -> None:
+        self.values: dict[str, frozenset[Value]] = {}
+        self.required: set[str] = set()
+        self.names: frozenset[Value] | None = None
+        for item in conjunction:
+            atom = item.item if isinstance(item, Not) else item
+            if not isinstance(atom, PropertyConstraint):
+                continue
+            if item is atom and atom.value is arena.false and isinstance(atom.keys, Not):
+                others = atom.keys.item
+                self.names = others.members if isinstance(others, EnumValues) else self.names
+            if not isinstance(atom.keys, EnumValues):
+                continue
+            if isinstance(item, Not):
+                if len(atom.keys.values) == 1:
+                    self.required.add(str(atom.keys.values[0]))
+                continue
+            listed = _listed(atom.value, arena)
+            if listed is not None:
+                self.values.update((str(name), listed) for name in atom.keys.values)
+
+    def exclude(self, other: MemberTags) -> bool:
+        """Return whether a member that must exist may not, or would need a value of two lists that share none."""
+        if (self.names is not None and not other.required <= self.names) or (
+            other.names is not None and not self.required <= other.names
+        ):
+            return True
+        return any(
+            (name in self.required or name in other.required) and values.isdisjoint(other.values[name])
+            for name, values in self.values.items()
+            if name in other.values
+        )
+
+
+def _listed(formula: Formula, arena: Arena, depth: int = 4) -> frozenset[Value] | None:
+    """Return a list that has all values which satisfy a formula; None if this is not obvious."""
+    if isinstance(formula, EnumValues):
+        return formula.members
+    if not depth or not isinstance(formula, And | Ref):
+        return None
+    parts = formula.items if isinstance(formula, And) else (arena.definitions[formula.number],)
+    lists = (_listed(part, arena, depth - 1) for part in parts if part is not None)
+    return next((listed for listed in lists if listed is not None), None)
 
 
 def _alternative_count(formula: Formula) -> int:

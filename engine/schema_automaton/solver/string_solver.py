@@ -93,8 +93,10 @@ class StringSolver:
         arena = self.arena
         match formula:
             case ExactlyOne():
-                checkpoint(len(formula.items) ** 2)
                 items = [self._without_exactly_one(item) for item in formula.items]
+                if _are_disjoint(items):
+                    return arena.any_of(items)
+                checkpoint(len(formula.items) ** 2)
                 return arena.any_of(
                     arena.all_of([item, *(arena.negate(other) for j, other in enumerate(items) if j != i)])
                     for i, item in enumerate(items)
@@ -159,6 +161,12 @@ class StringSolver:
             left = self.arena.any_of(rest)
             languages.append(self._free_language(left) if _is_free(left) else self.language(left))
         return languages
+
+
+def _are_disjoint(items: list[Formula]) -> bool:
+    """Return whether the items are lists of values of which no two share one."""
+    lists = [item.members for item in items if isinstance(item, EnumValues)]
+    return len(lists) == len(items) and len(frozenset().union(*lists)) == sum(map(len, lists))
 
 
 def _enumerations(formula: Formula) -> tuple[EnumValues, ...]:
