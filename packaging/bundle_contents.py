@@ -8,10 +8,12 @@ Rejected: copying whole installed packages, which brings headers, tests and tool
 
 from __future__ import annotations
 
+import py_compile
 import re
+import sys
 from collections.abc import Iterable
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Final
 
 from packaging.requirements import Requirement
@@ -105,6 +107,35 @@ def is_left_out(path: str) -> bool:
 def is_foreign(source: str) -> bool:
     """Return whether a file is a library of the build machine that a bundle takes from the user's system instead."""
     return source.startswith(_SYSTEM_FOLDERS) and KEPT_SYSTEM_LIBRARIES.match(PurePath(source).name) is None
+
+
+def compiled(entries: Iterable[tuple[str, str, str]], folder: Path) -> list[tuple[str, str, str]]:
+    """Compile the modules that are files, since a bundle may be in a folder that its user cannot write.
+
+    The code is used without a look at the time of its source, which a package does not keep.
+
+    Args:
+        entries: the files of a bundle: path in the bundle, path here, and kind.
+        folder: a folder for the compiled files.
+
+    Returns:
+        more entries.
+    """
+    made = []
+    for name, source, kind in entries:
+        path = PurePath(name)
+        if path.suffix == ".py":
+            target = path.parent / "__pycache__" / f"{path.stem}.{sys.implementation.cache_tag}.pyc"
+            written = py_compile.compile(
+                source,
+                cfile=str(folder / target),
+                dfile=path.as_posix(),
+                quiet=2,  # a template with the suffix of a module stays as it is
+                invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+            )
+            if written is not None:
+                made.append((str(target), written, kind))
+    return made
 
 
 def distributions(root: str = APPLICATION, extras: Iterable[str] = EXTRAS) -> tuple[Distribution, ...]:

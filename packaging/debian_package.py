@@ -42,6 +42,9 @@ COMPLETIONS: Final = {
 
 OVERRIDES: Final = {
     "dir-or-file-in-opt": "An application with its own Python and libraries belongs into /opt (FHS 3.13).",
+    "embedded-library": "It has the libraries that the tests ran with.",
+    "package-installs-python-pycache-dir": "Its user cannot write there, and no script of the package compiles them.",
+    "unstripped-binary-or-object": "The files of other projects stay as these have built them.",
 }
 """Tags of lintian that the package has on purpose, with the reason."""
 
@@ -130,7 +133,7 @@ def copyright_file() -> str:
         f" and a list of all parts is in /{INSTALLED}/{SBOM}.\n"
         "\n"
         "Files: *\n"
-        "Copyright: the Turnstile maintainers\n"
+        "Copyright: 2026 the Turnstile maintainers\n"
         "License: Apache-2.0\n"
         " On Debian systems, the text of the Apache License, Version 2.0, is in\n"
         " /usr/share/common-licenses/Apache-2.0.\n"

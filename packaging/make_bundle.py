@@ -10,20 +10,22 @@ Signing is decided by environment variables, so that no secret is in a file: `re
 from __future__ import annotations
 
 import argparse
-import compileall
 import os
+import platform
 import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from py_compile import PycInvalidationMode
 from typing import Final
 
 import debian_package
+import platform_packages
+import render_icons
 import sbom
 from bundle_contents import APPLICATION, distributions
 
@@ -58,6 +60,7 @@ def build_folder() -> Path:
     require_cpu_torch(torch.cuda or torch.hip or "")
     folder, pages = DIST / "turnstile", ROOT / "resources" / "manual"
     settings = ("--builder", "html", "--quiet", "--conf-dir", str(ROOT / "packaging" / "manual"))
+    write_icons()
     run((sys.executable, "-m", "sphinx", *settings, str(pages), str(pages / "html")))  # as `make manual`
     run(
         (
@@ -71,20 +74,18 @@ def build_folder() -> Path:
             ),
         )
     )
-    compile_sources(folder)
     sbom.write(folder, folder / "_internal")
     return folder
 
 
-def compile_sources(folder: Path) -> None:
-    """Compile the modules that are files, since the installed folder cannot be written.
-
-    The compiled code is used without a look at the source's time, which a package does not keep.
-    """
-    if not compileall.compile_dir(
-        folder, maxlevels=40, quiet=2, workers=1, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH
-    ):
-        print("turnstile: some modules cannot be compiled and are compiled at every start", file=sys.stderr)
+def write_icons() -> None:
+    """Write the icons of Windows and macOS, which the specification names."""
+    WORK.mkdir(exist_ok=True)
+    pictures = {size: render_icons.picture(size) for size in render_icons.ICNS_TYPES}
+    (WORK / "turnstile.icns").write_bytes(render_icons.icns(pictures))
+    pictures |= {size: render_icons.picture(size) for size in render_icons.ICO_SIZES}
+    small = {size: pictures[size] for size in render_icons.ICO_SIZES}
+    (WORK / "turnstile.ico").write_bytes(render_icons.ico(small))
 
 
 def linux_files(folder: Path, version: str) -> dict[str, bytes]:
@@ -133,12 +134,53 @@ def build_archive(folder: Path, version: str, level: int) -> Path:
     archive = DIST / f"{name}.tar.zst"
     run(
         (
-            *("tar", "--create", "--file", str(archive), "--use-compress-program", f"zstd -T0 -{level}"),
+            *("tar", "--create", "--file", str(archive), "--use-compress-program", f"zstd -T0 -{2 * level + 1}"),
             *("--owner=0", "--group=0", "--numeric-owner", "--sort=name"),
             *("--transform", f"s,^{folder.name},{name},S", "--directory", str(folder.parent), folder.name),
         )
     )
     return archive
+
+
+def build_linux(folder: Path, version: str, level: int) -> list[Path]:
+    """Make the packages for Linux: see `build_debian_package` and `build_archive`."""
+    return [build_debian_package(folder, version, level), build_archive(folder, version, level)]
+
+
+def build_macos(folder: Path, version: str, _level: int) -> list[Path]:
+    """Make a disk image with the application; macOS compresses it by itself."""
+    image = DIST / f"turnstile-{version}-macos-{platform.machine()}.dmg"
+    application = DIST / "Turnstile.app"
+    for name in (sbom.SBOM, sbom.LICENCES):
+        shutil.copy(folder / name, application / "Contents" / "Resources")
+    for command in platform_packages.macos_commands(application, image, os.environ):
+        run(command)
+    return [image]
+
+
+def build_windows(folder: Path, version: str, _level: int) -> list[Path]:
+    """Make an installer, which compresses by itself."""
+    for command in platform_packages.windows_commands(folder, DIST, version, os.environ):
+        run(command)
+    return [DIST / f"turnstile-{version}-windows-x86_64.exe"]
+
+
+BUILDERS: Final = {"linux": build_linux, "darwin": build_macos, "win32": build_windows}
+"""What makes the packages of each platform of the folder, the version and the level of compression."""
+
+
+def smoke_test(folder: Path) -> None:
+    """Run commands of a bundle in an empty folder.
+
+    Raises:
+        BundleError: one fails.
+    """
+    program = folder / ("turnstile.exe" if sys.platform == "win32" else "turnstile")
+    with tempfile.TemporaryDirectory() as place:
+        for command in platform_packages.smoke_commands(program):
+            done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise BundleError(f"This failed: {shlex.join(command)}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
 
 
 def check_size(package: Path, most: int = MOST_BYTES) -> str:
@@ -169,18 +211,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Build what the command line asks for; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else None)
     parser.add_argument("--packages-only", action="store_true", help="pack the folder that is there")
-    parser.add_argument("--level", type=int, default=9, help="of the compression, 0 to 9")
+    parser.add_argument("--level", type=int, default=6, help="of the compression, 0 to 9")
     options = parser.parse_args(arguments)
     version = next(one.version for one in distributions() if one.name == APPLICATION)
     try:
         folder = DIST / "turnstile" if options.packages_only else build_folder()
-        packages = []
-        if sys.platform == "linux":
-            packages += [
-                build_debian_package(folder, version, options.level),
-                build_archive(folder, version, 2 * options.level + 1),
-            ]
-        for package in packages:
+        smoke_test(folder)
+        for package in BUILDERS[sys.platform](folder, version, options.level):
             print(check_size(package))
     except BundleError as error:
         print(f"turnstile: {error}", file=sys.stderr)

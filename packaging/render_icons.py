@@ -32,7 +32,7 @@ def picture(size: int) -> bytes:
     painter.end()
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    if not image.save(buffer, b"PNG"):
+    if not image.save(buffer, "PNG"):  # type: ignore[call-overload]  # its stubs want bytes, which it refuses
         raise OSError(f"cannot write a picture of {size} pixels")
     return bytes(buffer.data().data())
 

@@ -5,11 +5,27 @@ The field has the focus: typing filters, the arrow keys move through the rows th
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QLineEdit, QListView, QTableView, QWidget
+from collections.abc import Sequence
 
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QDialogButtonBox,
+    QHeaderView,
+    QLineEdit,
+    QListView,
+    QTableView,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
 from app.catalogue import ui_text
+from app.theme.labels import plain_text
 
 _STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 _PAGES = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
@@ -82,3 +98,78 @@ class FilterDialog(QDialog):
             page = max(1, self._view.viewport().height() // max(1, height))
             number = min(max(number + page * _PAGES[key], 0), len(rows) - 1)
         self._view.setCurrentIndex(model.index(rows[number], 0))
+
+
+class FilterTableDialog(FilterDialog):
+    """Show the rows of a table that have all words of the field.
+
+    Args:
+        title: the title of the window.
+        placeholder: the hint in the empty field.
+        name: the name of the table for screen readers.
+        columns: the titles of the columns.
+        parent: as of any dialog.
+
+    Attributes:
+        table: the rows.
+        content: the layout of the table, which has room for more below it.
+    """
+
+    def __init__(
+        self, title: str, placeholder: str, name: str, columns: Sequence[str], parent: QWidget | None = None
+    ) -> None:
+        self.table = QTableWidget(0, len(columns))
+        super().__init__(title, self.table, placeholder, parent=parent)
+        self.resize(min(1200, 150 * QFontMetrics(theme.ui_font()).averageCharWidth()), 560)
+        self.table.setAccessibleName(name)
+        self.table.setHorizontalHeaderLabels(list(columns))
+        self.table.verticalHeader().hide()
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setShowGrid(False)
+        self.table.setTabKeyNavigation(False)
+        header = self.table.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setHighlightSections(False)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        self.content = QVBoxLayout()
+        self.content.addWidget(self.table, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.SPACE_M, theme.SPACE_M, theme.SPACE_M, theme.SPACE_M)
+        layout.setSpacing(theme.SPACE_S)
+        layout.addWidget(self.field)
+        layout.addLayout(self.content, 1)
+        layout.addWidget(buttons)
+
+    def show_rows(self, rows: Sequence[Sequence[str]]) -> None:
+        """Show rows, each with a text for each column."""
+        self.table.setRowCount(len(rows))
+        for row, texts in enumerate(rows):
+            for column, text in enumerate(texts):
+                item = QTableWidgetItem(text)
+                item.setToolTip(plain_text(text))
+                self.table.setItem(row, column, item)
+        self.table.resizeColumnsToContents()
+        last = self.table.columnCount() - 1
+        self.table.horizontalHeader().setSectionResizeMode(last, QHeaderView.ResizeMode.Stretch)
+        self.table.selectRow(0)
+
+    def apply_filter(self, text: str) -> None:
+        """Show the rows that have all words of a text, and select the first one."""
+        words = text.casefold().split()
+        first = -1
+        for row in range(self.table.rowCount()):
+            row_text = " ".join(self.text_at(row, column) for column in range(self.table.columnCount())).casefold()
+            is_shown = all(word in row_text for word in words)
+            self.table.setRowHidden(row, not is_shown)
+            if is_shown and first < 0:
+                first = row
+        if first >= 0:
+            self.table.selectRow(first)
+
+    def text_at(self, row: int, column: int) -> str:
+        """Return the text of a cell."""
+        item = self.table.item(row, column)
+        return item.text() if item is not None else ""

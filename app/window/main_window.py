@@ -52,6 +52,7 @@ from app.window.toolbar import Toolbar
 from app.window.tour import Tour
 from app.window.welcome import Welcome
 from app.workers.requests.decode import DecodeView
+from app.workers.requests.judge import ReadLicences
 from engine.source.registry import extension_objects
 
 if TYPE_CHECKING:
@@ -447,11 +448,20 @@ class MainWindow(QMainWindow):
             number = version("token-turnstile")
         except PackageNotFoundError:
             number = ui_text("window.main.checkout")
-        title = ui_text("commands.help.about.title")
-        self._show_text(title, ui_text("window.main.about", version=number))
-
-    def _show_text(self, title: str, html: str) -> None:
-        box = QMessageBox(QMessageBox.Icon.NoIcon, title, html, QMessageBox.StandardButton.Close, self)
+        title, text = ui_text("commands.help.about.title"), ui_text("window.main.about", version=number)
+        box = QMessageBox(QMessageBox.Icon.NoIcon, title, text, QMessageBox.StandardButton.Close, self)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        licences = box.addButton(ui_text("dialogs.licences.button"), QMessageBox.ButtonRole.ActionRole)
+        licences.setObjectName("licences")
+        licences.clicked.connect(self._show_licences)
         mark_buttons(box)
         box.open()
+
+    def _show_licences(self) -> None:
+        from app.dialogs.licences_dialog import LicencesDialog  # start-up time: the dialog is built when first shown
+
+        dialog = LicencesDialog(self)
+        asked = self.session.worker_pool.judge.ask(ReadLicences(), dialog).then(dialog.show_parts)
+        asked.lost(lambda lost: dialog.text.setPlainText(lost.why))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from app.catalogue import capitalised, ui_text
+from app.licences import installed_distributions
 from app.workers.batches import BatchHandler, BatchReader
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
 from app.workers.loop import Handler, Job, handles
@@ -39,6 +40,7 @@ from app.workers.requests.judge import (
     JudgeAnswer,
     JudgeRequest,
     JudgeSample,
+    LicensedPart,
     LogAnswer,
     LogState,
     ParsedText,
@@ -47,6 +49,7 @@ from app.workers.requests.judge import (
     PriceOutput,
     ReadAnswer,
     ReadAutomaton,
+    ReadLicences,
     ReadRequest,
     SampleAnswer,
     SampleMode,
@@ -452,6 +455,15 @@ class StringTestHandler(Handler):
                 return AutomatonText(NOTATION, read_automaton_file(request.data, request.name))
         except AutomatonFileError as error:
             return AutomatonText(error=str(error))  # it begins with the name of the file
+
+    @handles(ReadLicences)
+    def _read_licences(self, _request: ReadLicences, job: Job) -> tuple[LicensedPart, ...]:
+        parts = []
+        for one in installed_distributions():
+            job.cancel.check()
+            texts = [path.read_text("utf-8", errors="replace") for path in one.files if path.is_file()]
+            parts.append(LicensedPart(one.name, one.version, one.licence, "\n\n".join(texts)))
+        return tuple(parts)
 
     @handles(IntakeRequest)
     def _take_in(self, request: IntakeRequest, _job: Job) -> IntakeAnswer:

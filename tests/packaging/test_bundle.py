@@ -1,14 +1,17 @@
 """What a bundle has and leaves out, and its main module; building one takes minutes and is tried by `try_bundle.py`."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
 import bundle_contents
 import bundle_entry
+import debian_package
 import make_bundle
 import pytest
 import sbom
+import yaml
 
 from app.licences import installed_distributions
 
@@ -120,10 +123,17 @@ def test_a_package_over_the_limit_is_refused(tmp_path, monkeypatch):
 
 
 def test_sources_are_compiled_for_a_folder_that_cannot_be_written(tmp_path):
-    (tmp_path / "module.py").write_text("A = 1\n")
-    make_bundle.compile_sources(tmp_path)
-    (compiled,) = (tmp_path / "__pycache__").iterdir()
-    assert compiled.read_bytes()[4:8] == b"\x01\x00\x00\x00"  # a hash, and nobody compares it
+    module, template = tmp_path / "module.py", tmp_path / "template.py"
+    module.write_text("A = 1\n")
+    template.write_text("{{name}} = =\n")
+    entries = [
+        ("package/module.py", str(module), "DATA"),
+        ("package/template.py", str(template), "DATA"),
+        ("a.so", "a.so", "BINARY"),
+    ]
+    ((target, written, kind),) = bundle_contents.compiled(entries, tmp_path / "compiled")
+    assert (Path(target).parts[:2], kind) == (("package", "__pycache__"), "DATA")
+    assert Path(written).read_bytes()[4:8] == b"\x01\x00\x00\x00"  # a hash, and nobody compares it
 
 
 @pytest.fixture
@@ -188,3 +198,36 @@ def test_a_damaged_inventory_adds_nothing(tmp_path):
 def test_the_specification_is_python():
     path = Path(bundle_contents.__file__).with_name("bundle.spec")
     compile(path.read_text("utf-8"), str(path), "exec")
+
+
+def pins(name):
+    lines = (Path(bundle_contents.__file__).with_name(name)).read_text("utf-8").splitlines()
+    return dict(line.split()[0].split("==") for line in lines if re.match(r"[A-Za-z]", line))
+
+
+def test_the_hashes_are_those_of_the_versions_that_the_tests_ran_with():
+    hashed, tested = (
+        pins("requirements.txt"),
+        {name.lower().replace("_", "-"): pin for name, pin in pins("constraints.txt").items()},
+    )
+    assert {name: pin for name, pin in hashed.items() if tested.get(name.replace(".", "-"), pin) != pin} == {}
+    assert {"torch", "numba", "pyside6-essentials", "xgrammar"} <= hashed.keys()
+
+
+def test_other_manifests_name_files_that_are_there():
+    packaging = Path(bundle_contents.__file__).parent
+    flatpak = yaml.safe_load((packaging / "turnstile.flatpak.yml").read_text("utf-8"))
+    assert flatpak["id"] == debian_package.APP_ID
+    files = [source["path"] for source in flatpak["modules"][0]["sources"] if source["type"] == "file"]
+    assert [path for path in files if not (packaging / path).is_file()] == []
+    image = yaml.safe_load((packaging / "AppImageBuilder.yml").read_text("utf-8"))
+    assert image["AppDir"]["app_info"]["id"] == debian_package.APP_ID
+
+
+def test_the_release_runs_scripts_that_are_there():
+    root = Path(bundle_contents.__file__).parents[1]
+    workflow = yaml.safe_load((root / ".github" / "workflows" / "release.yml").read_text("utf-8"))
+    steps = [step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]]
+    scripts = set(re.findall(r"packaging/\w+\.py", " ".join(steps)))
+    assert {"packaging/make_bundle.py", "packaging/try_bundle.py", "packaging/try_wheel.py"} <= scripts
+    assert [script for script in scripts if not (root / script).is_file()] == []

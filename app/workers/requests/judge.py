@@ -478,3 +478,25 @@ class AutomatonText:
     notation: str = ""
     text: str = ""
     error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLicences(WorkerRequest["tuple[LicensedPart, ...]"]):
+    """Read the licences of all distributions of this installation."""
+
+
+@dataclass(frozen=True, slots=True)
+class LicensedPart:
+    """A distribution with its licence.
+
+    Attributes:
+        name: its name.
+        version: its version.
+        licence: the name of its licence; empty if its metadata has none.
+        text: the texts of its licence, one after the other; empty if they are not part of it.
+    """
+
+    name: str
+    version: str
+    licence: str
+    text: str
