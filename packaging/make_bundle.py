@@ -143,12 +143,24 @@ def build_archive(folder: Path, version: str, level: int) -> Path:
 
 
 def build_linux(folder: Path, version: str, level: int) -> list[Path]:
-    """Make the packages for Linux: see `build_debian_package` and `build_archive`."""
+    """Make the packages for Linux: see `build_debian_package` and `build_archive`.
+
+    Args:
+        folder: the program.
+        version: of Turnstile.
+        level: of the compression.
+    """
     return [build_debian_package(folder, version, level), build_archive(folder, version, level)]
 
 
-def build_macos(folder: Path, version: str, _level: int) -> list[Path]:
-    """Make a disk image with the application; macOS compresses it by itself."""
+def build_macos(folder: Path, version: str, level: int) -> list[Path]:
+    """Make a disk image with the application.
+
+    Args:
+        folder: the program.
+        version: of Turnstile.
+        level: of the compression, which macOS decides.
+    """
     image = DIST / f"turnstile-{version}-macos-{platform.machine()}.dmg"
     application = DIST / "Turnstile.app"
     for name in (sbom.SBOM, sbom.LICENCES):
@@ -158,8 +170,14 @@ def build_macos(folder: Path, version: str, _level: int) -> list[Path]:
     return [image]
 
 
-def build_windows(folder: Path, version: str, _level: int) -> list[Path]:
-    """Make an installer, which compresses by itself."""
+def build_windows(folder: Path, version: str, level: int) -> list[Path]:
+    """Make an installer.
+
+    Args:
+        folder: the program.
+        version: of Turnstile.
+        level: of the compression, which Inno Setup decides.
+    """
     for command in platform_packages.windows_commands(folder, DIST, version, os.environ):
         run(command)
     return [DIST / f"turnstile-{version}-windows-x86_64.exe"]

@@ -135,12 +135,12 @@ class FilterTableDialog(FilterDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         self.content = QVBoxLayout()
-        self.content.addWidget(self.table, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_M, theme.SPACE_M, theme.SPACE_M, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_S)
         layout.addWidget(self.field)
         layout.addLayout(self.content, 1)
+        self.content.addWidget(self.table, 1)
         layout.addWidget(buttons)
 
     def show_rows(self, rows: Sequence[Sequence[str]]) -> None:
