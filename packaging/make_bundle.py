@@ -153,7 +153,7 @@ def build_linux(folder: Path, version: str, level: int) -> list[Path]:
     return [build_debian_package(folder, version, level), build_archive(folder, version, level)]
 
 
-def build_macos(folder: Path, version: str, level: int) -> list[Path]:
+def build_macos(folder: Path, version: str, level: int) -> list[Path]:  # noqa: ARG001 - as every builder
     """Make a disk image with the application.
 
     Args:
@@ -170,7 +170,7 @@ def build_macos(folder: Path, version: str, level: int) -> list[Path]:
     return [image]
 
 
-def build_windows(folder: Path, version: str, level: int) -> list[Path]:
+def build_windows(folder: Path, version: str, level: int) -> list[Path]:  # noqa: ARG001 - as every builder
     """Make an installer.
 
     Args:
