@@ -71,7 +71,7 @@ class FindReplace(QObject):
         edit.textChanged.connect(self._later.start)
 
     @command("edit.find", "Ctrl+F", place=(2, 1), icon="ph.magnifying-glass", context="editor")
-    @command("edit.replace", "Ctrl+H", "Ctrl+Alt+F", place=(2, 4), context="editor", arguments=(True,))
+    @command("edit.replace", "Ctrl+H", "Meta+H", place=(2, 4), context="editor", arguments=(True,))
     def open(self, replaces: bool = False) -> None:
         """Open the bar; the selection becomes the search text."""
         selected = self._edit.text()[self._edit.selection.start : self._edit.selection.end]
