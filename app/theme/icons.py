@@ -92,8 +92,8 @@ class _Engine(QIconEngine):
 def _folder() -> Path:
     spec = find_spec("qtawesome")  # finds it without importing it
     assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).parent / "fonts"
+    assert spec.submodule_search_locations
+    return Path(spec.submodule_search_locations[0]) / "fonts"  # the package itself may be in an archive
 
 
 @cache
