@@ -1,4 +1,4 @@
-"""No code of the folder in which Turnstile is started runs: not in its processes, and not in their children."""
+"""Started in a folder, Turnstile runs no code of it, in no process and no child, and opens no connection by itself."""
 
 import os
 import site
@@ -42,6 +42,10 @@ NEGATIVE = ("replay", "nobody/nothing")
 """Commands with one of these words exit with 1."""
 LAUNCHER = """
 import sys
+def note(event, arguments):
+    if event == 'socket.getaddrinfo' or event == 'socket.connect' and isinstance(arguments[1], tuple):
+        open({connected!r}, 'a').write(str(arguments))
+sys.addaudithook(note)  # in the workers too, which import this file
 from app.entry import main
 if __name__ == '__main__':
     codes = []
@@ -81,7 +85,7 @@ def start(folder, *commands, path=ROOT):
     """Run `turnstile`, by a launcher like the one that pip writes, in a folder; its last line has the exit codes."""
     launcher = folder.parent / "bin" / "turnstile"
     launcher.parent.mkdir(exist_ok=True)
-    launcher.write_text(LAUNCHER.format(commands=commands))
+    launcher.write_text(LAUNCHER.format(commands=commands, connected=str(folder.parent / "connected")))
     environment = dict(os.environ, PYTHONPATH=str(path))
     for name in ("PYTHONSAFEPATH", "DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         environment.pop(name, None)
@@ -106,6 +110,7 @@ def imported(folder):
 def test_no_code_of_the_working_directory_runs(planted, name):
     done = start(planted, *COMMANDS[name])
     assert imported(planted) == []
+    assert not (planted.parent / "connected").exists()  # nothing uses the network by itself
     assert "Traceback" not in done.stderr
     expected = [int(any(word in command for word in NEGATIVE)) for command in COMMANDS[name]]
     assert done.stdout.splitlines()[-1:] == [str(expected)], done.stderr
