@@ -1,11 +1,13 @@
 """How compile time, memory and mask time grow with the grammar's size and depth and with the vocabulary, as Markdown.
 
-    python tests/benchmarks/growth.py [size] [depth] [vocabulary] [wide] [flat]
+    python tests/benchmarks/growth.py [size] [depth] [vocabulary] [wide] [flat] [exponents]
 
-Without names all tables are made, which takes some minutes. Each row is a process of its own, with the kernels loaded
-beforehand; times are of the processor. *Cancel* is the longest time that a compile went without asking whether it
-should stop. Memory is what the process holds more after the masks than before the compile. Masks are taken along a
-random walk; *mask* is the mean of those after the first, each with its accept, and *worst* the longest of them.
+Without names all tables are made, which takes some minutes. *Exponents* is the table of the manual's page of growth:
+the slope of a line through the logarithms of number and time, by least squares, over the times from a millisecond on.
+Each row is a process of its own, with the kernels loaded beforehand; times are of the processor. *Cancel* is the
+longest time that a compile went without asking whether it should stop. Memory is what the process holds more after the
+masks than before the compile. Masks are taken along a random walk; *mask* is the mean of those after the first, each
+with its accept, and *worst* the longest of them.
 """
 
 # ruff: noqa: T201 - a script for people
@@ -13,7 +15,9 @@ random walk; *mask* is the mean of those after the first, each with its accept, 
 from __future__ import annotations
 
 import json
+import math
 import random
+import statistics
 import subprocess
 import sys
 import time
@@ -69,6 +73,49 @@ FLAT = {
 }
 
 
+Case = tuple[int, str, str, dict[str, Any]]
+"""A number, a notation, a grammar, and what else `measure` is told."""
+
+LENGTHS = (1_000, 10_000, 100_000)
+ALTERNATIVES = (100, 1_000, 10_000)
+
+
+def _sized(name: str) -> list[Case]:
+    notation, make = heavy.LARGE[name]
+    return [(len(text), notation, text, {}) for text in map(make, SIZES)]
+
+
+def _nested(name: str) -> list[Case]:
+    notation, make, text = NESTED[name]
+    return [(depth, notation, make(depth), {"along": text(depth).decode()}) for depth in DEPTHS]
+
+
+def _wide(name: str) -> list[Case]:
+    notation, make = heavy.WIDE[name]
+    return [(count, notation, make(count), {}) for count in WIDTHS.get(name, ALTERNATIVES)]
+
+
+def _over_vocabularies(name: str) -> list[Case]:
+    notation, text, along = COMMON[name]
+    return [(size, notation, text, {"along": along, "vocabulary": size}) for size in VOCABULARIES]
+
+
+def _long(name: str) -> list[Case]:
+    notation, text, opening, unit = FLAT[name]
+    return [(length, notation, text, {"output": [opening.decode(), unit.decode(), length]}) for length in LENGTHS]
+
+
+GROWING: dict[str, tuple[Callable[[str], list[Case]], tuple[str, ...]]] = {
+    "characters": (_sized, ("schema, properties", "GBNF, rules")),
+    "nesting": (_nested, ("schema, objects", "schema, text")),
+    "alternatives": (_wide, ("schema, enum", "schema, oneOf", "GBNF, alternation")),
+    "repetitions": (_wide, ("regex, {0,n}",)),
+    "tokens": (_over_vocabularies, ("schema", "GBNF")),
+    "bytes of output": (_long, ("schema, array", "regex, counted")),
+}
+"""What grows, its cases, and the grammars."""
+
+
 class Watched(CancelToken):
     """Remembers the longest time between two checks."""
 
@@ -121,6 +168,8 @@ def measure(task: dict[str, Any]) -> dict[str, float]:
     watched.check()
     if "flat" in task:
         return flat(grammar, task["flat"])
+    if "output" in task:
+        return output(engine.Matcher(grammar, tokens), *task["output"])
     begun = time.process_time()
     matcher = engine.Matcher(grammar, tokens)
     words = matcher.bitmask()
@@ -158,6 +207,12 @@ def at_random(matcher: engine.Matcher, words: Any) -> Iterator[float]:
         yield timed(matcher, words, choose.choice(spelled))
 
 
+def output(matcher: engine.Matcher, opening: str, unit: str, length: int) -> dict[str, float]:
+    """Milliseconds of all masks and accepts of an output of so many bytes, byte by byte."""
+    words, data = matcher.bitmask(), (opening + unit * (length // len(unit) + 1)).encode()[:length]
+    return {"all": sum(timed(matcher, words, data[at : at + 1]) for at in range(length))}
+
+
 def flat(grammar: engine.CompiledGrammar, texts: tuple[str, str]) -> dict[str, float]:
     """Configurations and memory after a tenth of a long text, and after all of it."""
     automaton = grammar.automaton
@@ -177,9 +232,9 @@ def flat(grammar: engine.CompiledGrammar, texts: tuple[str, str]) -> dict[str, f
 # ---------------------------------------------------------------------- tables
 
 
-def in_a_process(notation: str, text: str, size: int = DEFAULT_VOCABULARY, **more: Any) -> dict[str, float]:
+def in_a_process(notation: str, text: str, **more: Any) -> dict[str, float]:
     """A row; empty where it does not come to an end."""
-    task = {"notation": notation, "text": text, "vocabulary": size, **more}
+    task = {"notation": notation, "text": text, "vocabulary": DEFAULT_VOCABULARY, **more}
     done = subprocess.run(
         [sys.executable, __file__, "--row"],
         input=json.dumps(task),
@@ -247,7 +302,7 @@ def vocabulary_table() -> None:
         "grammar",
         ("vocabulary", *HEADS),
         (
-            (name, f"{size:,}", *cells(in_a_process(notation, text, size, along=along)))
+            (name, f"{size:,}", *cells(in_a_process(notation, text, vocabulary=size, along=along)))
             for name, (notation, text, along) in COMMON.items()
             for size in VOCABULARIES
         ),
@@ -280,12 +335,40 @@ def flat_table() -> None:
     )
 
 
+def exponent(points: Sequence[tuple[int, float]]) -> float | None:
+    """Return the exponent of a power of the number, through the points of at least a millisecond; None for too few."""
+    logarithms = [(math.log(number), math.log(value)) for number, value in points if value >= 1]
+    return statistics.linear_regression(*zip(*logarithms, strict=True)).slope if len(logarithms) > 1 else None
+
+
+def exponents_table() -> None:
+    """The exponent of each measure in each number."""
+    show("what grows", ("measure", "from … to", "ms", "exponent"), fitted_rows())
+
+
+def fitted_rows() -> Iterator[tuple[str, ...]]:
+    """Yield a row for each measure, as it is measured."""
+    for what, (cases_of, names) in GROWING.items():
+        for name in names:
+            points = [(number, in_a_process(notation, text, **more)) for number, notation, text, more in cases_of(name)]
+            for measure in ("compile", "first", "mask", "all"):
+                known = [(number, row[measure]) for number, row in points if measure in row]
+                if known:
+                    slope = exponent(known)
+                    values = f"{known[0][1]:,.3g} to {known[-1][1]:,.3g}"
+                    numbers = f"{known[0][0]:,} to {known[-1][0]:,}"
+                    fitted = "below a millisecond" if slope is None else f"{slope:.2f}"
+                    yield f"{what}: {name}", MEASURES[measure], numbers, values, fitted
+
+
+MEASURES = {"compile": "compile", "first": "first mask", "mask": "further mask", "all": "all masks of the output"}
 TABLES = {
     "size": size_table,
     "depth": depth_table,
     "vocabulary": vocabulary_table,
     "wide": wide_table,
     "flat": flat_table,
+    "exponents": exponents_table,
 }
 
 
