@@ -16,6 +16,7 @@ from app.graph.draw.shapes import pen
 from app.models.heat import LOST_FROM, PRICE_FROM
 from app.theme import Role
 from app.theme.buttons import icon_button, tool_button
+from app.theme.labels import plain_text
 from engine.diagnosis.test_strings.values import CoverageMeasure
 
 _BAND = 16  # pixels
@@ -73,7 +74,7 @@ class HeatLegend(QWidget):
         self.entries, self._measure = entries, measure
         self.setAccessibleName(ui_text("automaton.heat.legend"))
         self.setAccessibleDescription(", ".join(text for _, text in entries))
-        self.setToolTip(ui_text(f"automaton.heat.tip_{measure}"))
+        self.setToolTip(plain_text(f"{ui_text(f'automaton.heat.tip_{measure}')}\n{self.accessibleDescription()}"))
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -91,6 +92,9 @@ class HeatLegend(QWidget):
         painter.setFont(self.font())
         x, middle, metrics = 0.0, self.height() / 2, QFontMetrics(self.font())
         for level, text in self.entries:
+            width = metrics.horizontalAdvance(text)
+            if x + _BAND + theme.SPACE_XS + width > self.width():
+                break  # the tool tip has all of them
             line = QLineF(QPointF(x, middle), QPointF(x + _BAND, middle))
             for stroke in self._strokes(level):
                 stroke.setCapStyle(Qt.PenCapStyle.FlatCap)
@@ -98,7 +102,6 @@ class HeatLegend(QWidget):
                 painter.drawLine(line)
             x += _BAND + theme.SPACE_XS
             painter.setPen(theme.colour(Role.MUTED))
-            width = metrics.horizontalAdvance(text)
             painter.drawText(QRectF(x, 0, width + 1, self.height()), Qt.AlignmentFlag.AlignVCenter, text)
             x += width + theme.SPACE_S
         painter.end()

@@ -30,6 +30,8 @@ from app.widgets.elided_label import ElidedLabel
 from app.widgets.find_bar import CLOSE
 from app.widgets.keyboard import delegate_focus
 
+_SAMPLE_NAME = "/properties/address/pattern"
+
 
 @dataclass(frozen=True, slots=True)
 class ListRow:
@@ -172,7 +174,9 @@ class ListPanel(QFrame):
         header = self.table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
+        self.table.setColumnWidth(0, self.fontMetrics().horizontalAdvance(_SAMPLE_NAME) + 2 * theme.SPACE_M)
+        header.setStretchLastSection(True)
         self.table.selectionModel().currentRowChanged.connect(lambda index, _before: self._show_current(index))
         self.list.hide()
         self.table.show()
