@@ -55,7 +55,7 @@ from app.workers.requests.decode import (
     WhyAnswer,
 )
 from app.workers.requests.forced import MeasureStrategies
-from app.workers.requests.scoring import ScoreOutput
+from app.workers.requests.scoring import AttributePrompt, ScoreOutput
 from app.workers.requests.strategies import CompareStrategies, ContinuationRequest, SearchTexts
 from engine.decoding.debugging.breakpoints import StopPoint
 from engine.decoding.pipeline_settings import PipelineSettings
@@ -100,6 +100,7 @@ STOPPED_BY: dict[type, str] = {
     CompareStrategies: "strategies",
     ContinuationRequest: "strategies",
     SearchTexts: "strategies",
+    AttributePrompt: "attribution",
 }
 """The requests that end a run, with the key of the reason.
 

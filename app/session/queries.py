@@ -44,7 +44,7 @@ from app.workers.requests.forced import (
     ListIndex,
     MeasureStrategies,
 )
-from app.workers.requests.scoring import ScoreAnswer, ScoreOutput
+from app.workers.requests.scoring import AttributePrompt, ScoreAnswer, ScoreOutput
 from app.workers.requests.strategies import CompareStrategies, ContinuationRequest, SearchTexts
 
 A = TypeVar("A")
@@ -77,7 +77,7 @@ class ForcedQueries(QObject):
     def cancel_all(self) -> None:
         """Cancel all requests that take the model's time."""
         forced = CompareSpellings, MeasureStrategies, FindForced, ListIndex
-        for kind in (*forced, CompareStrategies, ContinuationRequest, SearchTexts):
+        for kind in (*forced, CompareStrategies, ContinuationRequest, SearchTexts, AttributePrompt):
             self.cancel(kind)
 
     def is_asking(self, kind: type) -> bool:

@@ -47,8 +47,8 @@ from app.workers.requests.decode import (
 from app.workers.requests.export import ExportRequest
 from app.workers.requests.forced import CompareSpellings, ListIndex, MeasureStrategies
 from app.workers.requests.layout import LayOutPlainly
-from app.workers.requests.scoring import ScoreOutput
-from app.workers.requests.strategies import CompareStrategies, ContinuationRequest
+from app.workers.requests.scoring import AttributePrompt, ScoreOutput
+from app.workers.requests.strategies import CompareStrategies, ContinuationRequest, SearchTexts
 from engine.decoding.values import Finish, Position
 from engine.source import Diagnostic, Severity
 
@@ -156,6 +156,8 @@ _ACTIVITIES: tuple[tuple[type, str], ...] = (
     (MeasureStrategies, "strategies"),
     (CompareStrategies, "strategies"),
     (ContinuationRequest, "strategies"),
+    (SearchTexts, "strategies"),
+    (AttributePrompt, "attribution"),
     (CompareSpellings, "tokenizations"),
     (ListIndex, "tokens"),
     (RestoreTrace, "restore"),

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.catalogue import ui_text
+from app.workers.decode_state import model_token_text
 from app.workers.diagnosing import diagnosed_case
 from app.workers.loop import Job, handles
-from app.workers.protocol import sentence
-from app.workers.requests.scoring import ScoreAnswer, ScoreOutput, ScoreRow
+from app.workers.protocol import Progress, sentence
+from app.workers.requests.scoring import AttributePrompt, AttributionAnswer, ScoreAnswer, ScoreOutput, ScoreRow
 from engine.decoding.values import Chat
 from engine.diagnosis.case import Message
 from engine.diagnosis.verdicts.replay import TokenSource
@@ -35,6 +36,20 @@ class ScoreHandler:
 
     def __init__(self, state: DecodeState) -> None:
         self._state = state
+
+    @handles(AttributePrompt)
+    def _attributed(self, request: AttributePrompt, job: Job) -> AttributionAnswer:
+        from engine.decoding.attribution import attribute  # start-up time: numpy
+
+        session = self._state.need_session()
+        output = [step.token_id for step in session.steps]
+        answer = AttributionAnswer(model_token_text(session, request.token_id), len(output), ())
+        for words in attribute(session.model, session.prompt, output, request.token_id, job.cancel):
+            answer = replace(answer, words=words)
+            known = sum(word.change is not None for word in words)
+            job.emit(Progress(ui_text("session.activity.attribution"), known, len(words)))
+            job.emit(answer)
+        return replace(answer, done=True)
 
     @handles(ScoreOutput)
     def _score(self, request: ScoreOutput, job: Job) -> ScoreAnswer:

@@ -34,6 +34,7 @@ COMMANDS: Final = (
     "forced",
     "sample",
     "price",
+    "accuracy",
     "audit",
     "reduce",
     "test",

@@ -5,6 +5,7 @@ Many seeds share one tree of steps: the model is queried once for each shared pr
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,6 +34,7 @@ from engine.decoding.values import (
     Step,
     StepMass,
     StopRule,
+    price_of,
 )
 from engine.models import LogitSource
 from engine.models.source import (
@@ -168,16 +170,18 @@ def sample_many(  # noqa: PLR0913 - those of `generate`, and the seeds
             fast_forward.advance(session)
             if cancel is not None:
                 cancel.check()
-        least_z, least_z_step = (None, None) if has_no_model else _least_z(session.steps)
+        masses = {} if has_no_model else _known_masses(session.steps)
+        worst = min(masses, key=masses.__getitem__, default=None)
         yield SampleOutcome(
             seed=seed,
             text=session.text,
             finish=finish,
             matches=finish is not Finish.DEAD_END and _matches(session),
             tokens=len(session.steps),
-            least_z=least_z,
-            least_z_step=least_z_step,
+            least_z=None if worst is None else masses[worst],
+            least_z_step=worst,
             masses=NO_MASSES if has_no_model else PackedMasses.of(step_masses(session.steps)),
+            price=math.fsum(map(price_of, masses.values())) if masses else None,
         )
 
 
@@ -189,11 +193,11 @@ def step_masses(steps: Iterable[Step]) -> Iterator[StepMass]:
         start += 0 if step.name else len(step.token or b"")
 
 
-def _least_z(steps: Sequence[Step]) -> tuple[float, int] | tuple[None, None]:
-    """Return the lowest allowed mass and its step; None for both if one of the masses is unknown."""
-    queried = [(step.z, index) for index, step in enumerate(steps) if step.was_queried]
-    known = [(z, index) for z, index in queried if z is not None]
-    return min(known) if known and len(known) == len(queried) else (None, None)
+def _known_masses(steps: Sequence[Step]) -> dict[int, float]:
+    """Return the allowed masses of the steps at which the model was queried; empty if one of them is unknown."""
+    queried = [(index, step.z) for index, step in enumerate(steps) if step.was_queried]
+    known = {index: z for index, z in queried if z is not None}
+    return known if len(known) == len(queried) else {}
 
 
 def _matches(session: DecodeSession) -> bool:

@@ -701,6 +701,7 @@ class SampleOutcome:
         least_z: the lowest allowed mass of a step; None if no model was queried, or one of them is unknown.
         least_z_step: the first step with it, counted from 0; None if it is unknown.
         masses: what its steps lost; empty if no model was queried.
+        price: -ln Z, summed over its steps, in nats; None as for `least_z`.
     """
 
     seed: int
@@ -711,6 +712,26 @@ class SampleOutcome:
     least_z: float | None = field(default=None, compare=False)
     least_z_step: int | None = field(default=None, compare=False)
     masses: PackedMasses = field(default=NO_MASSES, compare=False, repr=False)
+    price: float | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AttributedWord:
+    """A word of the prompt, with the white space after it, and what it does to the probability of a token.
+
+    Attributes:
+        message: the index of its message; 0 in a prompt that is a text.
+        start: its offset in the text of the message.
+        text: the word.
+        change: the log-probability of the token with the whole prompt minus that without the word; None if unknown.
+        gradient: gradient × input; None if it cannot be computed.
+    """
+
+    message: int
+    start: int
+    text: str
+    change: float | None = None
+    gradient: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

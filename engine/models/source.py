@@ -182,6 +182,25 @@ class AnswersTogether(Protocol):
 
 
 @runtime_checkable
+class GivesGradients(Protocol):
+    """A source that computes gradients, as models of transformers do."""
+
+    @property
+    def vocabulary(self) -> Vocabulary: ...  # noqa: D102 - as of `LogitSource`
+
+    def gradients_by_input(self, ids: Sequence[int], token_id: int) -> list[float]:
+        """Return gradient × input of each id: how its embedding moves the log-probability of a token after them.
+
+        Args:
+            ids: the ids.
+            token_id: the token.
+
+        Raises:
+            ModelError: the model failed.
+        """
+
+
+@runtime_checkable
 class GivesLogProbabilities(Protocol):
     """A source that may return log-probabilities for the full distribution, too, as servers do.
 

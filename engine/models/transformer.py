@@ -110,6 +110,21 @@ class TransformerSource:
         answer.setflags(write=False)
         return answer
 
+    def gradients_by_input(self, ids: Sequence[int], token_id: int) -> list[float]:
+        """See `GivesGradients`."""
+        self._check_length(list(ids))
+        return self._computed(list(ids), lambda: self._gradients(list(ids), token_id))
+
+    def _gradients(self, ids: list[int], token_id: int) -> list[float]:
+        torch = self._torch
+        with torch.inference_mode(mode=False), torch.enable_grad():
+            inputs = self.model.get_input_embeddings()(torch.tensor([ids])).detach().requires_grad_()
+            output = self.model(inputs_embeds=inputs, use_cache=False, logits_to_keep=1)
+            log_p = torch.log_softmax(output.logits[0, -1].float(), dim=-1)[token_id]
+            (gradient,) = torch.autograd.grad(log_p, inputs)
+            values: list[float] = (gradient * inputs).sum(dim=-1)[0].tolist()
+            return values
+
     def _check_length(self, ids: list[int]) -> None:
         if self.context_length is not None and len(ids) > self.context_length:
             raise ModelError("errors.models.context", tokens=len(ids), name=self.name, limit=self.context_length)

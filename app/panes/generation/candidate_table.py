@@ -68,7 +68,7 @@ class CandidateTable(QWidget):
 
     Signals:
         token_taken(token id), why_wanted(token id): as in `CandidateView`.
-        force_wanted(token id), until_wanted(token id): likewise.
+        force_wanted(token id), until_wanted(token id), words_wanted(token id): likewise.
         lookup_wanted(text): search the whole vocabulary.
         text_explained(WhyAnswer): the user asked why a text of several tokens may come next or not.
         continuation_wanted(text), continuation_cancelled: compute the probability of a text; stop that.
@@ -82,6 +82,7 @@ class CandidateTable(QWidget):
     why_wanted = Signal(int)
     force_wanted = Signal(int)
     until_wanted = Signal(int)
+    words_wanted = Signal(int)
     lookup_wanted = Signal(str)
     text_explained = Signal(WhyAnswer)
     continuation_wanted = Signal(str)
@@ -333,6 +334,7 @@ class CandidateTable(QWidget):
             view.force_wanted.connect(self.force_wanted)
             view.until_wanted.connect(self.until_wanted)
             view.given_wanted.connect(self.given_wanted)
+            view.words_wanted.connect(self.words_wanted)
             view.pointed_at.connect(self._on_pointed_at)
             view.clicked.connect(other.clearSelection)
         self.price.clicked.connect(self._ask_continuation)
@@ -463,6 +465,7 @@ class CandidateView(QTableView):
         force_wanted(token id): take this forbidden token regardless of the grammar.
         until_wanted(token id): run until this token is taken.
         given_wanted(bool): show the probabilities given the grammar, or hide them.
+        words_wanted(token id): find out which words of the prompt make the model want this token.
         left_upwards, left_downwards: the arrow keys moved beyond the first or the last row.
     """
 
@@ -472,6 +475,7 @@ class CandidateView(QTableView):
     force_wanted = Signal(int)
     until_wanted = Signal(int)
     given_wanted = Signal(bool)
+    words_wanted = Signal(int)
     left_upwards = Signal()
     left_downwards = Signal()
 
@@ -600,6 +604,7 @@ class CandidateView(QTableView):
         )
         until = menu.addAction(ui_text("generation.candidates.until"), lambda: self.until_wanted.emit(token_id))
         until.setEnabled(self._can_take)
+        menu.addAction(ui_text("generation.words.action"), lambda: self.words_wanted.emit(token_id))
         menu.addSeparator()
         force = menu.addAction(f"{force_text}\t{keys_of(_FORCE)}", lambda: self.force_wanted.emit(token_id))
         force.setEnabled(not candidate.allowed and self._can_force)

@@ -22,11 +22,13 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.catalogue import ui_text
+from app.display_text import MINUS, percent
 from app.models.outcomes import OUTCOME_ROLE, OutcomeColumn, OutcomeModel, finish_text, match_text, summary, title
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.widgets.token_paint import draw_token, tabular, token_colours
 from app.workers.requests.decode import ManyAnswer
+from engine.decoding.comparison import ComparedMeasure, compare_outcomes
 from engine.decoding.values import Finish, SampleOutcome
 
 Role = theme.Role
@@ -151,6 +153,11 @@ class ManySeedsPage(QWidget):
         self.summary = Label(ui_text("generation.many.empty"))
         self.summary.setProperty("role", "muted")
         self.summary.setWordWrap(True)
+        self.comparison = Label(wraps=True)
+        self.comparison.setObjectName("many-comparison")
+        self.comparison.setFont(tabular(theme.ui_font()))
+        self.comparison.hide()
+        self._kept: tuple[SampleOutcome, ...] = ()
         self.table = _OutcomeView()
         self.table.setModel(self._model)
         self.table.arrange()
@@ -183,6 +190,7 @@ class ManySeedsPage(QWidget):
         self._refresh_open()
         if answer.done:
             self._set_busy(is_busy=False)
+            self._compare()
 
     def set_refusal(self, reason: str) -> None:
         """Set why nothing can be generated; empty if something can."""
@@ -207,6 +215,7 @@ class ManySeedsPage(QWidget):
         row.addWidget(self.cancel)
         row.addStretch(0)
         layout.addWidget(self.summary)
+        layout.addWidget(self.comparison)
         layout.addWidget(self.table, 1)
 
     def show_settings(self, settings: tuple[object, ...]) -> None:
@@ -226,7 +235,27 @@ class ManySeedsPage(QWidget):
         opening.setEnabled(self.open_button.isEnabled())
         opening.setToolTip(self.open_button.toolTip())
         menu.addAction(ui_text("common.button.copy"), self.table.copy_selected)
+        menu.addSeparator()
+        keeping = menu.addAction(ui_text("generation.many.keep"), self._keep)
+        keeping.setEnabled(not self._is_busy)
+        keeping.setToolTip(plain_text(ui_text("generation.many.keep_tip")))
         menu.popup(position)
+
+    def _keep(self) -> None:
+        """Compare later outputs, of other settings, with those that are shown."""
+        self._kept = self._model.outcomes
+        self._compare()
+
+    def _compare(self) -> None:
+        """Compare the outputs with those that were kept, if these are others."""
+        kept, outcomes = self._kept, self._model.outcomes
+        self.comparison.setVisible(bool(kept))
+        if not kept:
+            return
+        if outcomes == kept or not outcomes:
+            self.comparison.setText(ui_text("generation.many.kept", count=len(kept)))
+            return
+        self.comparison.setText("\n".join(map(_compared_text, compare_outcomes(kept, outcomes))))
 
     def _reason_against_opening(self) -> str:
         if self._refusal:
@@ -274,6 +303,23 @@ class ManySeedsPage(QWidget):
         self.sample.setVisible(not is_busy)
         self.count.setEnabled(not is_busy)
         self._refresh_open()
+
+
+def _compared_text(one: ComparedMeasure) -> str:
+    """Return a measure of two settings in a line, and whether they differ."""
+    show = percent if one.is_share else _mean
+    fields = {"first": show(one.first), "second": show(one.second)}
+    name = ui_text(f"generation.many.measure.{one.name}")
+    if one.difference is None:
+        return ui_text("generation.many.too_few", name=name, **fields)
+    factor, unit = (100, " pp") if one.is_share else (1, "")
+    low, high = (f"{factor * bound:+.3g}{unit}".replace("-", MINUS) for bound in one.difference)
+    verdict = ui_text(f"generation.many.verdict.fragment.{'differs' if one.differs else 'unknown'}")
+    return ui_text("generation.many.compared", name=name, low=low, high=high, verdict=verdict, **fields)
+
+
+def _mean(value: float) -> str:
+    return f"{value:.3g}"
 
 
 class _OutcomeView(QTableView):

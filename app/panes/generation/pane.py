@@ -39,6 +39,7 @@ from engine.diagnosis.verdicts.verdict import Verdict
 if TYPE_CHECKING:
     from app.panes.generation.compare_popover import ComparePopover
     from app.panes.generation.many_seeds import ManySeedsPage
+    from app.panes.generation.prompt_words import PromptWordsPage
     from engine.automata.dfa.dfa import ByteDfa
 
 _CANDIDATES_BESIDE_WHY = 10
@@ -66,6 +67,7 @@ class GenerationPane(QFrame):
         until_wanted(RunUntil): run until this goal.
         colours_chosen(what): colour the chips by this value.
         baseline_wanted, baseline_cancelled: generate the unconstrained baseline; stop that.
+        words_cancelled: stop finding out which words of the prompt make the model want a token.
         span_wanted(Span): show this span of the grammar.
         engines_wanted: list the installed engines.
         engines_chosen(engines): compare the masks with those of these engines.
@@ -78,6 +80,7 @@ class GenerationPane(QFrame):
     until_wanted = Signal(RunUntil)
     baseline_wanted = Signal()
     baseline_cancelled = Signal()
+    words_cancelled = Signal()
     engines_wanted = Signal()
     engines_chosen = Signal(tuple)
 
@@ -105,6 +108,7 @@ class GenerationPane(QFrame):
         self.why = WhyPanel()
         self.lazy_many = Lazy(self._make_many)
         self.lazy_baseline = Lazy(self._make_baseline)
+        self.lazy_words = Lazy(self._make_words)
         self.lazy_text = Lazy(self._make_text)
         self.lazy_run_until = Lazy(self._make_run_until)
         self.lazy_compare = Lazy(self._make_compare)
@@ -336,6 +340,19 @@ class GenerationPane(QFrame):
         many.show_settings(_settings_of(self._view))
         return many
 
+    def _make_words(self) -> PromptWordsPage:
+        from app.panes.generation.prompt_words import PromptWordsPage  # start-up time: it is seldom opened
+
+        words = PromptWordsPage()
+        words.cancelled.connect(self.words_cancelled)
+        return words
+
+    def open_words(self) -> PromptWordsPage:
+        """Open the page of the prompt's words, and return it."""
+        page = self.lazy_words.get()
+        self.pages.setCurrentWidget(page)
+        return page
+
     def _make_baseline(self) -> BaselinePage:
         page = BaselinePage()
         page.set_refusal(self._sampling_refusal)
@@ -395,6 +412,7 @@ class GenerationPane(QFrame):
         self.pages.add_lazy(self.lazy_text, ui_text("common.word.text"))
         self.pages.add_lazy(self.lazy_many, ui_text("generation.pane.many_seeds"))
         self.pages.add_lazy(self.lazy_baseline, ui_text("generation.pane.baseline"))
+        self.pages.add_lazy(self.lazy_words, ui_text("generation.words.title"))
         box = QWidget()
         layout = QVBoxLayout(box)
         layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
@@ -418,6 +436,7 @@ class GenerationPane(QFrame):
         self.why_wanted = self.candidates.why_wanted
         self.token_forced = self.candidates.force_wanted
         self.candidates.until_wanted.connect(self._run_until_token)
+        self.words_wanted = self.candidates.words_wanted
         self.candidates.compare.clicked.connect(self._open_compare)
         self.colours_chosen = self.output.colours_chosen
         self.lookup_wanted = self.candidates.lookup_wanted

@@ -18,6 +18,7 @@ from app.session import CompiledGrammarView, Notification
 from app.workers.requests.decode import DecodeView, WhyAnswer
 from app.workers.requests.engine_masks import EngineChoice, EngineMask
 from app.workers.requests.engines import EngineList
+from app.workers.requests.scoring import AttributePrompt
 from app.workers.requests.strategies import ContinuationRequest
 from engine.decoding.values import Candidate, SampleOutcome, StepOrigin
 
@@ -76,6 +77,8 @@ class GenerationPresenter(PanePresenter):
         view.text_explained.connect(self._explain)
         view.candidates.continuation_wanted.connect(self._find_continuation)
         view.candidates.continuation_cancelled.connect(lambda: session.forced.cancel(ContinuationRequest))
+        view.words_wanted.connect(self._attribute)
+        view.words_cancelled.connect(lambda: session.forced.cancel(AttributePrompt))
         view.node_clicked.connect(self._go_to)
         view.price.step_wanted.connect(self._go_before)
         view.price.span_wanted.connect(session.links.span_chosen)
@@ -146,6 +149,13 @@ class GenerationPresenter(PanePresenter):
         session, table = self.session, self.view.candidates
         session.decoding.stop_for(ContinuationRequest)
         session.forced.ask(ContinuationRequest(text), table.show_continuation, table.stop_continuation)
+
+    def _attribute(self, token_id: int) -> None:
+        """Find out which words of the prompt make the model want a token, which ends a run."""
+        session, page = self.session, self.view.open_words()
+        session.decoding.stop_for(AttributePrompt)
+        page.begin()
+        session.forced.ask(AttributePrompt(token_id), page.show_answer, page.stop)
 
     def _explain(self, answer: WhyAnswer) -> None:
         """Show why a token may come or not, and the keywords of a schema that refuse it once they are found."""

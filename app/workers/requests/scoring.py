@@ -6,10 +6,35 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.workers.protocol import WorkerRequest
+from engine.decoding.values import AttributedWord
 
 if TYPE_CHECKING:
     from app.workers.requests.compile import CompileRequest
     from app.workers.requests.decode import ReplayQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class AttributePrompt(WorkerRequest["AttributionAnswer"]):
+    """Find out which words of the prompt make the model want a token at the position of the session."""
+
+    token_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttributionAnswer:
+    """The words of the prompt with what is known of them so far.
+
+    Attributes:
+        token: the token as displayed text.
+        step: the number of tokens before it.
+        words: the words, in the order of the prompt.
+        done: whether this is the last answer.
+    """
+
+    token: str
+    step: int
+    words: tuple[AttributedWord, ...]
+    done: bool = False
 
 
 @dataclass(frozen=True, slots=True)

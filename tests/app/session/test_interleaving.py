@@ -42,7 +42,7 @@ from app.workers.requests.decode import (
 from app.workers.requests.engine_masks import PackVocabulary
 from app.workers.requests.export import ExportOptionsMessage, ExportWithModel
 from app.workers.requests.forced import CompareSpellings, FindForced, ListIndex, MeasureStrategies
-from app.workers.requests.scoring import ScoreOutput
+from app.workers.requests.scoring import AttributePrompt, ScoreOutput
 from app.workers.requests.strategies import CompareStrategies, ContinuationRequest, SearchTexts
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Finish, SamplerSettings
@@ -87,6 +87,7 @@ ENDS = {
     CompareStrategies: lambda session: session.decoding.stop_for(CompareStrategies),
     ContinuationRequest: lambda session: session.decoding.stop_for(ContinuationRequest),
     SearchTexts: lambda session: session.decoding.stop_for(SearchTexts),
+    AttributePrompt: lambda session: session.decoding.stop_for(AttributePrompt),
 }
 
 

@@ -7,7 +7,8 @@ from random_model import RandomModel
 
 from app.workers.decode import DecodeHandler
 from app.workers.protocol import Progress, Refusal
-from app.workers.requests.decode import Back, OpenModel, OpenOutput, SetGrammar, StepOnce
+from app.workers.requests.decode import Back, OpenModel, OpenOutput, SetGrammar, SetPrompt, StepOnce
+from app.workers.requests.scoring import AttributePrompt, AttributionAnswer
 from app.workers.requests.strategies import (
     CompareStrategies,
     ContinuationRequest,
@@ -126,3 +127,14 @@ def test_all_outputs_above_a_mass_come_one_by_one(worker):
     cancel.cancel()
     with pytest.raises(CancelledError):
         worker(SearchTexts(Measure.LOCAL, 0.1, 100), cancel)
+
+
+def test_the_words_of_the_prompt_are_left_out_one_by_one(worker):
+    worker(SetPrompt("Say yes"))
+    grammar(worker)
+    worker(StepOnce())
+    answer = worker(AttributePrompt(3))
+    assert answer.done
+    assert (answer.step, [word.text for word in answer.words]) == (1, ["Say ", "yes"])
+    assert all(word.change is not None for word in answer.words)
+    assert any(isinstance(one, AttributionAnswer) and not one.done for one in worker.told)

@@ -37,6 +37,7 @@ SUCCESS = {
     "forced": (*REGEX, "ab", *MODEL),
     "sample": (*REGEX, "ab", *MODEL, "--strategy", "cars"),
     "price": (*REGEX, "ab", *MODEL, "--samples", "2"),
+    "accuracy": (*REGEX, "ab", *MODEL, "--questions", "{questions}", "--max-tokens", "2"),
     "reduce": ("--check", f"'{sys.executable}' -c ''", "--notation", "json_schema", "{document}"),
     "audit": ("--tokenizer", str(ROOT / "resources/models/records")),
     "test": ("{document}",),
@@ -62,6 +63,7 @@ NEGATIVE = {
     "forced": (*REGEX, "ab", "--text", "b", *MODEL),
     "sample": (*REGEX, "ab", *MODEL, "--strategy", "rejection", "--max-tries", "1"),
     "price": (*REGEX, "[^\\s\\S]", *MODEL),
+    "accuracy": (*REGEX, "[^\\s\\S]", *MODEL, "--questions", "{questions}"),
     "reduce": ("--check", f"'{sys.executable}' -c 'raise SystemExit(1)'", "--notation", "json_schema", "{document}"),
     "audit": (*MODEL, "--width", "7"),
     "test": ("{cases}",),
@@ -97,11 +99,14 @@ def files_of(tmp_path):
     cut_off.write_text('{"notation": "regex", "grammar": "ab", "output": "a"}')
     cases = tmp_path / "cases.toml"
     cases.write_text('[[case]]\nnotation = "regex"\ngrammar = "ab"\naccept = ["a"]\n')
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text('{"prompt": "A", "expected": "ab"}')
     schema = tmp_path / "schema.json"
     schema.write_text('{"type": "object", "properties": {"a": {"type": "integer"}}}')
     old_schema = tmp_path / "old_schema.json"
     old_schema.write_text('{"$schema": "http://json-schema.org/draft-07/schema#", "const": 1}')
     return {
+        "questions": questions,
         "schema": schema,
         "old_schema": old_schema,
         "document": document,

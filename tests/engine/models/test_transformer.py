@@ -154,3 +154,22 @@ def test_the_fingerprint_tells_weights_apart(tiny: Path, tiny_chat: Path) -> Non
 def test_a_model_without_an_end_has_none(tiny: Path, tiny_chat: Path) -> None:
     assert load_model(str(tiny)).vocabulary.eos_ids == frozenset()
     assert load_model(str(tiny_chat)).vocabulary.eos_ids == {1}
+
+
+@pytest.mark.parametrize("kind", ["llama", "gpt2"])
+def test_gradient_by_input_is_the_derivative_by_the_scale_of_an_embedding(kind: str, tmp_path: Path) -> None:
+    import torch
+
+    source: Any = load_model(str(save_tiny(tmp_path / kind, kind)))
+    ids, token_id, step = [3, 5, 2, 7], 4, 1e-2
+
+    def log_p(at: int, scale: float) -> float:
+        with torch.inference_mode():
+            inputs = source.model.get_input_embeddings()(torch.tensor([ids]))
+            inputs[0, at] *= scale
+            logits = source.model(inputs_embeds=inputs, use_cache=False).logits[0, -1].double()
+            return float(torch.log_softmax(logits, dim=-1)[token_id])
+
+    expected = [(log_p(at, 1 + step) - log_p(at, 1 - step)) / (2 * step) for at in range(len(ids))]
+    np.testing.assert_allclose(source.gradients_by_input(ids, token_id), expected, atol=2e-3, rtol=2e-2)
+    assert not any(parameter.grad is not None for parameter in source.model.parameters())

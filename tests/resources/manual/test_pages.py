@@ -134,6 +134,7 @@ def folder(tmp_path_factory):
         "codes.txt": "AB-12\nCD-34\n",
         "records.jsonl": f"{OUTPUT}\n{OUTPUT}\n",
         "failures.jsonl": json.dumps(case),
+        "questions.jsonl": json.dumps({"prompt": "Is it late? ", "expected": "yes"}),
         "batch_input.jsonl": json.dumps(batch),
         "batch_output.jsonl": json.dumps(answer),
         "cases.toml": '[[case]]\nnotation = "regex"\ngrammar = "ab"\naccept = ["ab"]\n',

@@ -1,10 +1,13 @@
 """The outputs of many seeds: a row opens as a trace from its menu."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
+from app.catalogue import ui_text
 from app.panes.generation.many_seeds import ManySeedsPage
 from app.workers.requests.decode import ManyAnswer
 from engine.decoding.values import Finish, SampleOutcome
@@ -50,3 +53,22 @@ def test_a_double_click_opens_a_row(qtbot, page):
     with qtbot.waitSignal(page.opened) as opened:
         qtbot.mouseDClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert opened.args == [page.model.outcome(0)]
+
+
+def test_kept_outputs_are_compared_with_those_of_another_setting(page):
+    page.table.selectRow(0)
+    menu = opened_menu(page)
+    menu.actions()[-1].trigger()
+    menu.close()
+    assert page.comparison.isVisible()
+    others = [SampleOutcome(seed, "ab", Finish.LENGTH, matches=False, tokens=2 + seed % 2) for seed in range(30)]
+    page.show_answer(ManyAnswer(tuple(others), 30, done=True))
+    finished, matching, tokens = page.comparison.text().split("\n")
+    differs = ui_text("generation.many.verdict.fragment.differs")
+    assert matching.endswith(differs)
+    assert finished.endswith(differs)
+    assert tokens.endswith(differs)
+    page.show_answer(
+        ManyAnswer(tuple(replace(one, seed=one.seed + 2) for one in page.model.outcomes[:1]), 1, done=True)
+    )
+    assert differs not in page.comparison.text().split("\n")[2]
