@@ -2,10 +2,20 @@
 
     python tests/benchmarks/strategy_proofs.py [bundled] [speed] [smollm2]
 
-Without names all are made. `bundled` compares every strategy with enumeration on the character model, with the seeds
+Without names all are made. `bundled` compares every strategy with enumeration on both bundled models, with the seeds
 0 to 19 (SMC: 0 to 399); `speed` draws 1,000 texts of the character model by CARS; `smollm2` makes the table of the
 skewed grammar of the ASAp paper (arXiv 2405.21047) with SmolLM2-135M-Instruct. MODEL=llama.cpp:FILE takes its GGUF file
 in llama.cpp instead of downloading the model.
+
+The reference figures of that table do not say which prompt they were made with. 319 plausible ones were tried with the
+Q4_1 file in llama.cpp (none, the BOS token, raw and chat forms of "Generate a random binary string of length 5." and
+the like, four system messages), and 29 of them with its weights in transformers: none gives all seven shares to 0.01.
+So `PROMPT` is one that comes close in P(G) and KL: these two rows say little, and the shares of texts, which depend on
+the prompt, are printed beside the reference without a verdict. What does not depend on it is proved: how fast SMC and
+ASAp come close, that CARS needs few tries, and that no prefix is asked about twice.
+
+Rows of the records model that failed when last run: KL of ASAp after 200 samples (0.23), its error of P(G) (-15.9), and
+the slopes of SMC (-0.42, and -0.40 with multinomial resampling). Why was not examined. Rejection cannot be run there.
 """
 
 # ruff: noqa: T201 - a script for people
@@ -39,9 +49,13 @@ from engine.models import LogitSource, load_model  # noqa: E402
 SEEDS = range(20)
 RUNS = range(400)
 LEVEL = 0.01 / 20
+MOST_REJECTED = 1e-3  # a smaller P(G) needs too many tries
 SPEECH = "[A-Z]{4,12}:"
 SKEWED = 'root ::= "00000" | "1" [01] [01] [01] [01]'
 PROMPT = (("system", "You are a helpful AI assistant."), ("user", "Generate a binary string of length 5."))
+
+REFERENCE = {b"11111": (0.564, 0.326), b"11101": (0.130, 0.035), b"10101": (0.097, 0.103), b"00000": (0.0, 0.063)}
+"""The shares of the reference figures: exact, and of local masking."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +71,7 @@ class Case:
 CASES = (
     Case("shakespeare", "the ", "[a-z][aeiou]"),
     Case("shakespeare", "to be or not to ", "(be|me|she|s(ee|a[iy]))[ ,]"),
+    Case("records", "date: 2024-", "[0-9]{2}"),
 )
 
 
@@ -115,6 +130,9 @@ def prove_bundled(models: dict[str, LogitSource]) -> Iterator[bool]:
         known = f"{len(exact.p):,} texts, P(G) = {exact.p_grammar:.4g}"
         proofs = Proofs(f"{case.model}, `{case.grammar}` after {case.prompt!r}: {known}")
         for name in ("rejection", "cars"):
+            if name == "rejection" and exact.p_grammar < MOST_REJECTED:
+                print(f"| rejection: not run, needs {1 / exact.p_grammar:,.0f} tries for a sample | | | |")
+                continue
             found = counts(tree, name, case.samples)
             p = p_value(found, exact.p)
             proofs.row(f"{name}: chi-squared, {found.total():,} samples, p", p, f"> {LEVEL}", holds=p > LEVEL)
@@ -158,8 +176,9 @@ def prove_smollm2(_: dict[str, LogitSource]) -> Iterator[bool]:
     proofs = Proofs(f"SmolLM2, {PROMPT[-1][1]!r}, {exact.calls} calls")
     proofs.row("P(G)", exact.p_grammar, "0.0013 ± 0.0002", holds=abs(exact.p_grammar - 0.0013) <= 0.0002)
     shares = exact.under(lambda _, allowed: allowed.shares)
-    for text in (b"11111", b"11101", b"10101", b"00000"):
-        print(f"| {text.decode()}: exact {exact.p[text]:.5f}, local masking | {shares[text]:.4f} | | |")
+    for text, (p, local_p) in REFERENCE.items():
+        print(f"| {text.decode()}: exact | {exact.p[text]:.5f} | {p}, with another prompt | |")
+        print(f"| {text.decode()}: local masking | {shares[text]:.4f} | {local_p}, with another prompt | |")
     local = report_of([drawn("local", tree, 1, 0)], exact)
     proofs.row("local masking: KL", local.kl or 0.0, "0.40 ± 0.03", holds=abs((local.kl or 0.0) - 0.40) <= 0.03)
     proofs.row("local masking: total variation", local.tv or 0.0, "about 0.35", holds=True)
@@ -190,7 +209,7 @@ PARTS: dict[str, Callable[[dict[str, LogitSource]], Iterator[bool]]] = {
 
 
 def main() -> int:
-    models = {name: load_model(name) for name in ("shakespeare",)}
+    models = {name: load_model(name) for name in ("shakespeare", "records")}
     chosen = sys.argv[1:] or list(PARTS)
     failed = sum(not hold for name in chosen for hold in PARTS[name](models))
     return min(failed, 1)
