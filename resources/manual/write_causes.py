@@ -1,4 +1,4 @@
-"""Writes the manual's page of causes from the catalogue: `python -m resources.manual.write_causes`.
+"""The manual's page of causes, from the catalogue.
 
 Each cause has the evidence that it needs, its fixes, and an example with the sentence that the diagnosis says: a sample
 of *Help > Failures*, or texts of `cause_examples.json`. A test fails if the page differs.
@@ -19,7 +19,6 @@ from engine.diagnosis.failures.rules import CauseFix, all_fixes
 from engine.diagnosis.intake import read_failure
 from engine.source.catalogue import catalogue_text
 
-PAGE: Final = Path(__file__).with_name("causes.md")
 EXAMPLES: Final = Path(__file__).with_name("cause_examples.json")
 _OPENING: Final = """# Causes of failed requests
 
@@ -27,7 +26,7 @@ All causes that *Paste what failed*, *Check an output* and `turnstile diagnose` 
 to do, and an example with its sentence. The ids are stable. Where several causes hold, the earliest that explains the
 others is named, and evidence of a log or a finish reason comes before that of the text.
 
-Written by `python -m resources.manual.write_causes` from the catalogue; not edited by hand.
+Written by `python -m resources.manual causes` from the catalogue; not edited by hand.
 """
 
 
@@ -77,7 +76,3 @@ def _example(cause: Cause) -> Iterator[str]:
         number, failure = sample
         yield from (f"**Example:** number {number} of [*Help › Failures*](failures.md), {failure.title}.", "")
     yield from (f"> {diagnose(case).sentence}", "")
-
-
-if __name__ == "__main__":
-    PAGE.write_text(causes_page(), "utf-8")

@@ -1,14 +1,10 @@
-"""Writes the manual's reference of all subcommands from their parsers: `python -m resources.manual.write_commands`.
-
-A test fails if the page differs from the parsers.
-"""
+"""The manual's reference of all subcommands, from their parsers."""
 
 from __future__ import annotations
 
 import argparse
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from engine.cli.arguments import ArgumentParser
@@ -17,13 +13,12 @@ from engine.cli.main import build_parser
 from engine.source.catalogue import catalogue_text
 from resources.manual.markdown import code, table
 
-PAGE: Final = Path(__file__).with_name("commands.md")
 _OPENING: Final = """# Command reference
 
 All subcommands with their options, as `turnstile COMMAND --help` prints them. [The command line](command-line.md) has
 examples.
 
-Written by `python -m resources.manual.write_commands` from the parsers; not edited by hand.
+Written by `python -m resources.manual commands` from the parsers; not edited by hand.
 
 ## Exit codes
 
@@ -87,7 +82,3 @@ def _form(action: argparse.Action) -> str:
 def _text(text: str) -> str:
     """Return a text of the catalogue as Markdown in one cell: options as code, bars and angle brackets escaped."""
     return re.sub(r"(?<![`\w-])--[a-z][a-z-]*", r"`\g<0>`", text).replace("|", r"\|").replace("<", r"\<")
-
-
-if __name__ == "__main__":
-    PAGE.write_text(commands_page(), "utf-8")

@@ -1,7 +1,7 @@
-"""Writes the manual's page of diagnostic codes from the catalogue: `python -m resources.manual.write_diagnostics`.
+"""The manual's page of diagnostic codes, from the catalogue.
 
 Each code has an example, which is compiled when the page is written; the page shows what the compile reports. Codes
-that only a limit or a conversion causes have none. A test fails if the page differs from the catalogue.
+that only a limit or a conversion causes have none.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from engine.compile import CompileOptions, compile_grammar
 from engine.source import Diagnostic, GrammarError
 from engine.source.diagnostics import diagnostic_keys, diagnostic_texts
 
-PAGE: Final = Path(__file__).with_name("diagnostics.md")
 EXAMPLES: Final = Path(__file__).with_name("diagnostic_examples.json")
 _OPENING: Final = """# Diagnostic codes
 
 All codes that a compile reports, by notation, each with a text that yields it and the message for that text. `turnstile
 check` and the window show the same. A code without an example needs a limit that is lower than usual, or a conversion.
 
-Written by `python -m resources.manual.write_diagnostics` from the catalogue; not edited by hand.
+Written by `python -m resources.manual diagnostics` from the catalogue; not edited by hand.
 """
 
 
@@ -66,7 +65,3 @@ def _body(code: str, example: dict[str, Any] | None) -> list[str]:
     hint = [f"{found.hint}.", ""] if found.hint else []
     message = f"{found.severity.name.lower()}: {found.message}."
     return [message, "", *hint, f"{fence}text", example["text"], fence, "", f"({notation})", ""]
-
-
-if __name__ == "__main__":
-    PAGE.write_text(diagnostics_page(), "utf-8")

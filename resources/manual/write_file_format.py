@@ -1,7 +1,4 @@
-"""Writes the manual's page of the document format from its structs: `python -m resources.manual.write_file_format`.
-
-A test fails if the page differs from the structs.
-"""
+"""The manual's page of the document format, from its structs."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import inspect
 import json
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -18,7 +14,6 @@ from engine.document.codec import json_schema
 from engine.document.content import FORMAT, VERSION, StoredDocument
 from resources.manual.markdown import code, table
 
-PAGE: Final = Path(__file__).with_name("file-format.md")
 _OPENING: Final = f"""# The file format
 
 A `.turnstile` document is one JSON text in UTF-8: a grammar, a prompt, the choice of model and processors, and what was
@@ -39,7 +34,7 @@ made with them. Nothing in it is run. Its JSON Schema is `resources/document.sch
 }}
 ```
 
-Written by `python -m resources.manual.write_file_format` from the stored structs; not edited by hand.
+Written by `python -m resources.manual file-format` from the stored structs; not edited by hand.
 """
 
 
@@ -128,7 +123,3 @@ def _default(form: Mapping[str, Any]) -> str:
         return "required"
     text = json.dumps(form["default"], ensure_ascii=False)
     return code(text) if not isinstance(form["default"], dict) else "the defaults of its fields"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(file_format_page(), "utf-8")

@@ -1,27 +1,22 @@
-"""Writes the manual's page of keys from the declarations of the commands: `python -m resources.manual.write_keys`.
-
-A test fails if the page differs from the declarations.
-"""
+"""The manual's page of keys, from the declarations of the commands."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Final
 
 import app.window.main_window  # noqa: F401 - commands are declared when the window's modules are imported
 from app.catalogue import ui_text
 from app.commands import DECLARED, Command, declared_commands, menu_title
 
-PAGE: Final = Path(__file__).with_name("keys.md")
 _COLUMNS: Final = ("command", "keys", "tip")
 _OPENING: Final = """# Keys
 
 All commands of the window, by menu, with their keys. The command palette (`{palette}`) finds each by its name.
 `Ctrl+M, F` means: press Ctrl+M, then F. On macOS, Ctrl is ⌘ and Meta is ⌃.
 
-Written by `python -m resources.manual.write_keys` from the declarations of the commands; not edited by hand.
+Written by `python -m resources.manual keys` from the declarations of the commands; not edited by hand.
 """
 
 
@@ -37,7 +32,3 @@ def _section(menu: str, commands: Iterable[Command]) -> str:
     rows = [(one.title.rstrip("…"), " · ".join(f"`{keys}`" for keys in one.keys), one.tip) for one in commands]
     table = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
     return "\n".join([f"## {menu_title(menu)}", "", f"| {' | '.join(heads)} |", "|---|---|---|", *table, ""])
-
-
-if __name__ == "__main__":
-    PAGE.write_text(keys_page(), "utf-8")

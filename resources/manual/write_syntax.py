@@ -1,26 +1,23 @@
-"""Writes the manual's page of the syntax of all notations: `python -m resources.manual.write_syntax`.
+"""The manual's page of the syntax of all notations.
 
-The entries are those of the window's quick reference, whose examples are compiled by tests. A test fails if the page
-differs from them.
+The entries are those of the window's quick reference, whose examples are compiled by tests.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from engine.compile import NOTATIONS, CompileOptions
 from resources.manual.markdown import code, table
 
-PAGE: Final = Path(__file__).with_name("syntax.md")
 _OPENING: Final = """# Syntax of the notations
 
 What each notation has, with an example and a text that it accepts. The window shows the same entries
 (*View › Reference*, Ctrl+Shift+K). What exactly each means is in [Regular expressions](regex.md), [GBNF](gbnf.md) and
 [JSON Schema](json-schema.md).
 
-Written by `python -m resources.manual.write_syntax` from the quick reference; not edited by hand.
+Written by `python -m resources.manual syntax` from the quick reference; not edited by hand.
 """
 
 
@@ -50,7 +47,3 @@ def _line(text: str) -> str:
     """Return a text as code in one line: control characters are shown by their pictures, as `␊`."""
     shown = "".join(chr(0x2400 + ord(character)) if character < " " else character for character in text)
     return code(shown) if shown else "(the empty text)"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(syntax_page(), "utf-8")

@@ -1,26 +1,21 @@
-"""Writes the manual's page of what engines enforce from their data: `python -m resources.manual.write_targets`.
-
-A test fails if the page differs from the data.
-"""
+"""The manual's page of what engines enforce, from their data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 from engine.source.catalogue import catalogue_text
 from engine.targets import ENGINES, EngineRecord, ProbedKeyword, SchemaCondition, Treatment, engine_record
 from resources.manual.markdown import code, table
 
-PAGE: Final = Path(__file__).with_name("targets.md")
 _OPENING: Final = """# What engines enforce
 
 Engines that accept a JSON Schema do not all enforce it. This page has what Turnstile knows about each of them; the
 window marks the same on the keywords of a schema once a target is chosen (*Edit › Target*, Ctrl+Shift+I), and
 `turnstile check --target ENGINE` prints it.
 
-Written by `python -m resources.manual.write_targets` from `resources/targets`; not edited by hand.
+Written by `python -m resources.manual targets` from `resources/targets`; not edited by hand.
 
 ## Keyword by keyword
 
@@ -138,7 +133,3 @@ def _facts(when: SchemaCondition) -> Iterator[tuple[str, str]]:
 def _words(names: Sequence[str], joiner: str) -> str:
     quoted = [code(name) for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {joiner} {quoted[-1]}"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(targets_page(), "utf-8")

@@ -2,17 +2,13 @@
 
 import pytest
 
-from resources.manual.write_diagnostics import PAGE, codes, diagnostics_page, examples, reported
+from resources.manual.write_diagnostics import codes, examples, reported
 
 WITHOUT_EXAMPLE = {
     *("export-no-regex", "export-not-context-free", "export-open", "export-recursive", "export-too-large"),
     *("gbnf-nesting-limit", "limit-exceeded", "regex-atomic", "regex-nesting-limit", "schema-too-deep"),
 }
 """Codes of conversions, and of limits that no short text exceeds."""
-
-
-def test_the_page_is_what_the_command_writes():
-    assert PAGE.read_text("utf-8") == diagnostics_page(), "run: python -m resources.manual.write_diagnostics"
 
 
 def test_each_code_has_an_example_or_is_one_that_a_text_alone_does_not_yield():

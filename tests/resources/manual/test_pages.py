@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import shlex
@@ -19,10 +18,11 @@ from doubles_chat import ChatDouble
 from server_double import served
 from tiny_gguf import write_tiny_gguf
 
+from resources.manual.generated import GENERATED
+
 ROOT = Path(__file__).parents[3]
 PAGES = sorted((ROOT / "resources" / "manual").glob("*.md"))
 READ = [*PAGES, ROOT / "README.md"]
-WRITERS = ["commands", "file_format", "syntax", "targets"]
 SERVER = re.compile(r"http://(localhost|127\.0\.0\.1):[0-9]+")
 
 NEGATIVE = {"generate": (0, 3), "replay": (0, 1), "diagnose": (0, 1, 4), "diff": (0, 1)}
@@ -75,11 +75,10 @@ def command_lines() -> list[object]:
     return [pytest.param(line, id=f"{stem}-{number}") for number, (stem, line) in enumerate(lines)]
 
 
-@pytest.mark.parametrize("name", WRITERS)
-def test_a_page_is_what_its_writer_makes(name):
-    module = importlib.import_module(f"resources.manual.write_{name}")
-    page = getattr(module, f"{name}_page")()
-    assert module.PAGE.read_text("utf-8") == page, f"run: python -m resources.manual.write_{name}"
+@pytest.mark.parametrize("name", GENERATED)
+def test_a_generated_page_is_what_its_function_returns(name):
+    page = ROOT / "resources" / "manual" / f"{name}.md"
+    assert page.read_text("utf-8") == GENERATED[name](), f"run: python -m resources.manual {name}"
 
 
 @pytest.mark.parametrize("block", code_blocks("python"))
