@@ -17,8 +17,9 @@ from real_window import ROOT, real_windows, wait
 
 PICTURES: Final = ROOT / "resources" / "manual" / "pictures"
 SIZE: Final = (1280, 900)
-SETTLE_MS: Final = 1_500
+SETTLE_MS: Final = 3_000
 STEPS: Final = 14
+SAMPLES: Final = 5
 BOTTOM_HEIGHT: Final = 340
 PROMPT: Final = "A character named Paul, aged 20, as JSON:\n"
 SCHEMA: Final = {
@@ -75,11 +76,13 @@ def enlarge_bottom(window: MainWindow) -> None:
 
 
 def run_comparison(view: QWidget) -> None:
-    """Press *Compare* of a pane that has one, and wait until it can be pressed again."""
-    from PySide6.QtWidgets import QPushButton
+    """Press *Compare* of a pane that has one, for a few samples, and wait until it can be pressed again."""
+    from PySide6.QtWidgets import QPushButton, QSpinBox
 
     button = next((one for one in view.findChildren(QPushButton) if one.objectName().endswith("-compare")), None)
     if button is not None and button.isEnabled():
+        for field in view.findChildren(QSpinBox):
+            field.setValue(SAMPLES)
         before = button.text()
         button.click()
         wait(lambda: button.isEnabled() and button.text() == before, SETTLE_MS)
@@ -99,8 +102,8 @@ def main(folder: Path) -> None:
             window.reveal(view)
             if spec.area is Area.BOTTOM:
                 enlarge_bottom(window)
-            run_comparison(view)
             wait(lambda: True, SETTLE_MS)
+            run_comparison(view)
             picture = folder / f"{spec.id}.png"
             view.grab().save(str(picture))
             print(picture)
