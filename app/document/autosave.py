@@ -101,10 +101,12 @@ class Leftover:
 
     @property
     def has_work(self) -> bool:
-        """Return whether it has unsaved edits, or its file is no longer the one that it was."""
+        """Return whether it has unsaved edits or an output in no file, or its file is no longer the one that it was."""
         saved = self.saved
+        if saved.is_modified or not saved.path:
+            return saved.is_modified or bool(saved.document.trace.nodes)
         try:
-            return saved.is_modified or (bool(saved.path) and Path(saved.path).stat().st_mtime > saved.saved_at)
+            return Path(saved.path).stat().st_mtime > saved.saved_at
         except (OSError, ValueError):  # it is gone
             return True
 

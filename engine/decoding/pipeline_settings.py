@@ -179,7 +179,7 @@ class PipelineSettings:
 
     def is_on(self, stage: str) -> bool:
         """Return whether a field of a stage has not its default."""
-        return self.values_of(stage) != _defaults().values_of(stage)
+        return self.values_of(stage) != _defaults_of(STAGES.names).values_of(stage)
 
     def with_stages_of(self, other: PipelineSettings, stages: Iterable[str]) -> PipelineSettings:
         """Return these settings with some stages taken from other settings."""
@@ -202,14 +202,18 @@ class PipelineSettings:
 _OWN_FIELDS: Final = frozenset(PipelineSettings.__slots__)
 
 
-@cache
 def _fields() -> tuple[Field, ...]:
     """Return the fields whose values are `PipelineSettings`."""
+    return _fields_of(STAGES.names)
+
+
+@cache
+def _fields_of(_stages: tuple[str, ...]) -> tuple[Field, ...]:
     return tuple(one for stage in pipeline_stages() for one in stage.fields)
 
 
 @cache
-def _defaults() -> PipelineSettings:
+def _defaults_of(_stages: tuple[str, ...]) -> PipelineSettings:
     return PipelineSettings()
 
 

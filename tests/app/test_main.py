@@ -145,7 +145,7 @@ document.set_text("precious+")
 pool = window.session.worker_pool
 groups = [group for group in pool if group is not pool.engines]  # which starts when engines are compared
 def look():
-    if any(document._autosave._folder.glob("*.autosave")) and all(group.pid for group in groups):
+    if document.shown.autosave.file.exists() and all(group.pid for group in groups):
         print("saved", flush=True)
         timer.stop()
 timer = QTimer(interval=20)

@@ -211,8 +211,9 @@ def test_a_candidates_menu_runs_until_its_token(rules):
     allowed = next(c for c in rules.session.decoding.view.position.candidates if c.allowed)
     menu = table.menu_of(allowed)
     texts = [without_mnemonic(action.text()).partition("\t")[0] for action in menu.actions() if action.text()]
-    assert texts[:4] == [ui_text(f"generation.candidates.{name}") for name in ("take", "why", "until", "force")]
-    assert [action.isEnabled() for action in menu.actions() if action.text()][:4] == [True, True, True, False]
+    names = *(f"candidates.{name}" for name in ("take", "why", "until")), "words.action", "candidates.force"
+    assert texts[:5] == [ui_text(f"generation.{name}") for name in names]
+    assert [action.isEnabled() for action in menu.actions() if action.text()][:5] == [True, True, True, True, False]
     menu.actions()[2].trigger()
     assert ended(rules).endswith("was taken")
     assert rules.output == b"("
