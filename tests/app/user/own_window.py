@@ -149,6 +149,7 @@ class OwnWindow:
         chosen = lambda *_args, **_named: (self._rng.choice([str(self.file), ""]), "")  # noqa: E731
         buttons = QMessageBox.StandardButton
         monkeypatch.setattr(QFileDialog, "getOpenFileName", existing)
+        monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_args, **_named: ([], ""))
         monkeypatch.setattr(QFileDialog, "getSaveFileName", chosen)
         monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_args, **_named: "")
         monkeypatch.setattr(QDesktopServices, "openUrl", lambda *_args: True)
