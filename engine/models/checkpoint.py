@@ -59,7 +59,8 @@ def load_checkpoint(path: Path, cancel: CancelToken) -> Checkpoint:
     folder = path
     if path.is_file():
         folder = path.parent
-        options["gguf_file"] = path.name
+        # Absolute: a file of this name in the working directory would be read instead.
+        options["gguf_file"] = str(path.absolute())
     with library_errors(path):
         cancel.report(catalogue_text("sources.stage.tokenizer"), 0)
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **options)

@@ -96,6 +96,18 @@ def test_a_gguf_file_that_is_cut_short_says_so(tmp_path: Path, keep: float) -> N
     assert refusal(cut) in ("errors.models.cut_short", "errors.models.damaged_gguf")
 
 
+def test_a_file_of_the_same_name_in_the_working_directory_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    here.mkdir()
+    wanted = save_tiny_gguf(there / "model.gguf")
+    (here / "model.gguf").write_bytes(b"PK")
+    monkeypatch.chdir(here)
+    assert load_model(str(wanted)).vocabulary.size > 0
+
+
 def test_a_model_larger_than_the_memory_is_refused_before_it_is_read(
     tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
