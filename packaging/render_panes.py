@@ -19,7 +19,6 @@ PICTURES: Final = ROOT / "resources" / "manual" / "pictures"
 SIZE: Final = (1280, 900)
 SETTLE_MS: Final = 3_000
 STEPS: Final = 14
-SAMPLES: Final = 5
 BOTTOM_HEIGHT: Final = 340
 PROMPT: Final = "A character named Paul, aged 20, as JSON:\n"
 SCHEMA: Final = {
@@ -75,14 +74,12 @@ def enlarge_bottom(window: MainWindow) -> None:
             splitter.setSizes([splitter.height() - BOTTOM_HEIGHT, BOTTOM_HEIGHT])
 
 
-def run_comparison(view: QWidget) -> None:
-    """Press *Compare* of a pane that has one, for a few samples, and wait until it can be pressed again."""
-    from PySide6.QtWidgets import QPushButton, QSpinBox
+def compare_engines(view: QWidget) -> None:
+    """Press *Compare* of the pane *Engines*, and wait until it can be pressed again."""
+    from PySide6.QtWidgets import QPushButton
 
-    button = next((one for one in view.findChildren(QPushButton) if one.objectName().endswith("-compare")), None)
+    button = view.findChild(QPushButton, "engines-compare")
     if button is not None and button.isEnabled():
-        for field in view.findChildren(QSpinBox):
-            field.setValue(SAMPLES)
         before = button.text()
         button.click()
         wait(lambda: button.isEnabled() and button.text() == before, SETTLE_MS)
@@ -103,7 +100,7 @@ def main(folder: Path) -> None:
             if spec.area is Area.BOTTOM:
                 enlarge_bottom(window)
             wait(lambda: True, SETTLE_MS)
-            run_comparison(view)
+            compare_engines(view)
             picture = folder / f"{spec.id}.png"
             view.grab().save(str(picture))
             print(picture)
