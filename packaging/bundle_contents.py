@@ -80,7 +80,7 @@ LEFT_OUT: Final = {
     r"PySide6/Qt/plugins/(sqldrivers|qmltooling|designer|virtualkeyboard)": "plugins of these",
     r"PySide6/Qt/plugins/platforminputcontexts/libqtvirtual": "another of them",
 }
-"""What else is left out: a pattern of paths within the bundle, and what these files are."""
+"""Other files that are left out: a pattern of paths within the bundle, and a description of the files."""
 
 _LEFT_OUT: Final = re.compile("|".join(f"(?:{pattern})" for pattern in LEFT_OUT))
 

@@ -184,7 +184,7 @@ def build_windows(folder: Path, version: str, level: int) -> list[Path]:  # noqa
 
 
 BUILDERS: Final = {"linux": build_linux, "darwin": build_macos, "win32": build_windows}
-"""What makes the packages of each platform of the folder, the version and the level of compression."""
+"""The functions that make the packages of a platform, from the folder, the version and the level of compression."""
 
 
 def smoke_test(folder: Path) -> None:

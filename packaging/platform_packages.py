@@ -1,4 +1,4 @@
-"""What macOS and Windows need besides the folder that PyInstaller makes: file types, installers and signatures.
+"""Packages for macOS and Windows: file types, installers and signatures, besides the folder of PyInstaller.
 
 Signatures are made if environment variables name who signs; no key and no password is in a file of ours:
 

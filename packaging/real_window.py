@@ -37,8 +37,16 @@ def wait(condition: Callable[[], bool], settle_ms: int) -> None:
         QTest.qWait(TURN_MS)
 
 
-def real_windows(width: int, height: int) -> Iterator[tuple[str, MainWindow]]:
-    """Yield `light` and `dark`, each with a window that is shown in this theme and closed after its turn."""
+def real_windows(
+    width: int, height: int, looks: tuple[str, ...] = ("light", "dark")
+) -> Iterator[tuple[str, MainWindow]]:
+    """Yield the themes, each with a window that is shown in it and closed after its turn.
+
+    Args:
+        width: the width of the window in pixels.
+        height: its height.
+        looks: the themes.
+    """
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     sys.path.insert(0, str(ROOT))
     from PySide6.QtWidgets import QApplication
@@ -50,7 +58,7 @@ def real_windows(width: int, height: int) -> Iterator[tuple[str, MainWindow]]:
     from app.window.main_window import MainWindow
 
     app = QApplication(sys.argv[:1])
-    for look in ("light", "dark"):
+    for look in looks:
         theme.apply(app, look)
         with tempfile.TemporaryDirectory() as home:
             document = Document(Autosave(Path(home, "autosave")), app)

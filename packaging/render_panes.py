@@ -90,9 +90,7 @@ def main(folder: Path) -> None:
     from app.pane_spec import Area
 
     folder.mkdir(parents=True, exist_ok=True)
-    for look, window in real_windows(*SIZE):
-        if look != "light":
-            continue
+    for _, window in real_windows(*SIZE, looks=("light",)):
         prepare(window)
         for spec in window.panes.specs:
             view = window.panes.view(spec.id)

@@ -97,7 +97,7 @@ _SEVERAL = 2
 
 @dataclass(slots=True, eq=False)
 class OpenDocument:
-    """What is known of an open document, whether it is shown or not.
+    """An open document with its file, its autosave and what panes keep of it.
 
     Attributes:
         autosave: writes it.

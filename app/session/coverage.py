@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QObject, Signal
 
 from app.delays import delayed
 from app.document import Document
 from app.session.compiling import Compiling
 from app.session.decoding import Decoding
-from app.session.test_runs import StringTestRuns
+from app.session.test_runs import StringTestRuns, outputs_of
 from app.workers.requests.decode import DecodeView
 from app.workers.requests.judge import CoverAnswer, JudgeAnswer, LogAnswer, LogState, PriceAnswer
-from engine.decoding.values import PackedMasses, StepMass
 from engine.diagnosis.scores.price_values import GrammarPrice
-from engine.diagnosis.test_strings.values import CountedText, Coverage, CoverageMeasure, CoverageSource
+from engine.diagnosis.test_strings.values import Coverage, CoverageMeasure, CoverageSource
 
 _PRICE_DELAY_MS = 300
 
@@ -194,13 +195,10 @@ class OutputPrice(QObject):
         if self._decoding.is_running or self._of is not None or not (is_read and view.has_model and view.trace.path):
             return
         self._of, self.path = _priced(view), view.trace.path
-        steps = {node.id: node.step for node in view.trace.nodes}
-        output, masses = b"", []
-        for node in self.path:
-            step = steps[node]
-            masses.append(StepMass.of(step, len(output)))
-            output += b"" if step.name else step.token or b""
-        self._test_runs.price(CountedText(output, 1, PackedMasses.of(masses)), self._show)
+        shown = set(self.path)
+        nodes = tuple(node for node in view.trace.nodes if node.id in shown)
+        for output in outputs_of(replace(view.trace, nodes=nodes)):
+            self._test_runs.price(output, self._show)
 
     def _show(self, answer: PriceAnswer) -> None:
         self.found = answer.price

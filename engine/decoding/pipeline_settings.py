@@ -209,6 +209,7 @@ def _fields() -> tuple[Field, ...]:
 
 @cache
 def _fields_of(_stages: tuple[str, ...]) -> tuple[Field, ...]:
+    """Return the fields of all stages, whose names they are kept under: extensions add stages."""
     return tuple(one for stage in pipeline_stages() for one in stage.fields)
 
 

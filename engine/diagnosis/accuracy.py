@@ -77,7 +77,7 @@ class Answered:
 
 
 class GrammarEffect(StrEnum):
-    """What a grammar does to the accuracy, as far as it was shown."""
+    """The effect of a grammar on accuracy that the questions show."""
 
     HELPS = "helps"
     HURTS = "hurts"

@@ -78,7 +78,7 @@ def _may_loop(part: Repeat) -> bool:
 
 
 class Consequences(NamedTuple):
-    """What follows from the facts about all rules, none of which names an undefined one.
+    """Conclusions from the facts about all rules, none of which names an undefined one.
 
     Attributes:
         productive: see `productive`.

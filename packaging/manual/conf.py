@@ -33,5 +33,3 @@ html_logo: Final = "../../resources/icons/turnstile.svg"
 html_favicon: Final = "../../resources/icons/turnstile.svg"
 html_copy_source: Final = False
 html_show_sourcelink: Final = False
-# A page opens from the disk: no address of an index, no font, no script from elsewhere.
-html_use_index: Final = True

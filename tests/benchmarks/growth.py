@@ -113,7 +113,7 @@ GROWING: dict[str, tuple[Callable[[str], list[Case]], tuple[str, ...]]] = {
     "tokens": (_over_vocabularies, ("schema", "GBNF")),
     "bytes of output": (_long, ("schema, array", "regex, counted")),
 }
-"""What grows, its cases, and the grammars."""
+"""The quantities that grow, with their cases and grammars."""
 
 
 class Watched(CancelToken):

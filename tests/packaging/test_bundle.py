@@ -1,4 +1,4 @@
-"""What a bundle has and leaves out, and its main module; building one takes minutes and is tried by `try_bundle.py`."""
+"""The contents of a bundle and its main module; building one takes minutes, and `try_bundle.py` tries it."""
 
 import json
 import re

@@ -131,14 +131,14 @@ class CandidateTable(QWidget):
             clicked=self._ask_about_several,
         )
         self.why_several.hide()
-        self.price = tool_button(
+        self.continuation_button = tool_button(
             ui_text("common.word.probability"),
-            ui_text("generation.find.price_tip"),
+            ui_text("generation.find.continuation_tip"),
             role="outlined",
             checkable=True,
         )
-        self.price.setObjectName("candidates.price")
-        self.price.hide()
+        self.continuation_button.setObjectName("candidates.continuation-button")
+        self.continuation_button.hide()
         self.continuation = Label(wraps=True)
         self.continuation.setObjectName("candidates.continuation")
         self.continuation.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -206,7 +206,7 @@ class CandidateTable(QWidget):
 
     def show_continuation(self, found: TextContinuation) -> None:
         """Show the probability of the typed text as a continuation, unless it was cancelled meanwhile."""
-        if not self.price.isChecked():
+        if not self.continuation_button.isChecked():
             return
         lines = []
         for name, mass in (("alone", found.alone), ("masked", found.masked)):
@@ -218,18 +218,18 @@ class CandidateTable(QWidget):
 
     def stop_continuation(self, why: str) -> None:
         """Show why there is no probability of the text, unless it was cancelled."""
-        if self.price.isChecked():
+        if self.continuation_button.isChecked():
             self._end_continuation(why)
 
     def _end_continuation(self, text: str) -> None:
-        self.price.setChecked(False)
+        self.continuation_button.setChecked(False)
         self.continuation.setText(text)
         self.continuation.setVisible(bool(text))
         if text:
             announce(self, text)
 
     def _ask_continuation(self) -> None:
-        if not self.price.isChecked():
+        if not self.continuation_button.isChecked():
             self._end_continuation("")
             self.continuation_cancelled.emit()
             return
@@ -239,11 +239,11 @@ class CandidateTable(QWidget):
 
     def _forget_continuation(self) -> None:
         """Drop the probability of another text, or at another position."""
-        if self.price.isChecked():
+        if self.continuation_button.isChecked():
             self.continuation_cancelled.emit()
         self._end_continuation("")
         text, has_candidates = self.search.text(), self._position is not None and bool(self._position.candidates)
-        self.price.setVisible(has_candidates and bool(text) and not _is_number(text))
+        self.continuation_button.setVisible(has_candidates and bool(text) and not _is_number(text))
 
     def show_engines(self, engines: tuple[ExtraColumn, ...], gained: tuple[Candidate, ...] = ()) -> None:
         """Show a column for each engine that is compared with the session.
@@ -315,7 +315,7 @@ class CandidateTable(QWidget):
         bar.addWidget(self.stored)
         bar.addWidget(self.found)
         bar.addWidget(self.why_several)
-        bar.addWidget(self.price)
+        bar.addWidget(self.continuation_button)
         bar.addWidget(self.only_allowed)
         bar.addWidget(self.compare)
         self.verdict.setContentsMargins(theme.SPACE_XS, theme.SPACE_XS, 0, 0)
@@ -337,7 +337,7 @@ class CandidateTable(QWidget):
             view.words_wanted.connect(self.words_wanted)
             view.pointed_at.connect(self._on_pointed_at)
             view.clicked.connect(other.clearSelection)
-        self.price.clicked.connect(self._ask_continuation)
+        self.continuation_button.clicked.connect(self._ask_continuation)
         self.only_allowed.toggled.connect(self.table.candidates.set_allowed_only)
         self.table.left_upwards.connect(self.search.setFocus)
         self.table.left_downwards.connect(lambda: self._enter(self.ends, 0))

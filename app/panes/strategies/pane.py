@@ -220,11 +220,8 @@ class ComparisonPage(StrategyPage):
         self.figures = _table("strategies-figures", ui_text("strategies.pane.figures"))
         self.texts = _table("strategies-texts", ui_text("strategies.pane.texts"))
         self.texts.setItemDelegate(ShareDelegate(self.texts))
-        self.figures.setColumnCount(len(_COLUMNS))
-        for column, name in enumerate(_COLUMNS):
-            header = _header(ui_text(f"strategies.column.{name}"), column)
-            header.setToolTip(plain_text(ui_text(f"strategies.column_tip.{name}")))
-            self.figures.setHorizontalHeaderItem(column, header)
+        texts = ((ui_text(f"strategies.column.{one}"), ui_text(f"strategies.column_tip.{one}")) for one in _COLUMNS)
+        _set_columns(self.figures, *texts)
         splitter = QSplitter(Qt.Orientation.Horizontal)
         for part, share in ((self.list, 2), (self.figures, 5), (self.texts, 6)):
             splitter.addWidget(part)
@@ -291,10 +288,9 @@ class ComparisonPage(StrategyPage):
                 item.setFont(tabular(theme.ui_font()))
                 item.setToolTip(plain_text(figures.why_not or _tip(figures, _COLUMNS[column])))
                 self.figures.setItem(row, column, item)
-        titles = [ui_text("strategies.column.exact"), *(DECODERS[one.name].title for one in answer.figures)]
-        self.texts.setColumnCount(1 + len(titles))
-        for column, title in enumerate((ui_text("strategies.column.text"), *titles)):
-            self.texts.setHorizontalHeaderItem(column, _header(title, column))
+        titles = [ui_text("strategies.column.text"), ui_text("strategies.column.exact")]
+        titles += [DECODERS[one.name].title for one in answer.figures]
+        _set_columns(self.texts, *((title, "") for title in titles))
         self.texts.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.texts.setRowCount(len(answer.texts))
         for row, one in enumerate(answer.texts):
@@ -334,11 +330,11 @@ class TreePage(StrategyPage):
         self.mass.setAccessibleName(ui_text("strategies.tree.mass"))
         self.texts = _table("tree-texts", ui_text("strategies.tree.name"))
         self.texts.setItemDelegate(ShareDelegate(self.texts))
-        self.texts.setColumnCount(len(_TREE_COLUMNS))
-        for column, name in enumerate(_TREE_COLUMNS):
-            header = _header(ui_text(f"strategies.tree.column.{name}"), column)
-            header.setToolTip(plain_text(ui_text(f"strategies.tree.column_tip.{name}")))
-            self.texts.setHorizontalHeaderItem(column, header)
+        columns = (
+            (ui_text(f"strategies.tree.column.{one}"), ui_text(f"strategies.tree.column_tip.{one}"))
+            for one in _TREE_COLUMNS
+        )
+        _set_columns(self.texts, *columns)
         self.texts.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.lay_out((self.measure, self.mass), self.texts)
         self.texts.cellActivated.connect(lambda row, _column: self._open(row))
@@ -460,10 +456,14 @@ def _alignment(column: int) -> Qt.AlignmentFlag:
     return (Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft) | Qt.AlignmentFlag.AlignVCenter
 
 
-def _header(title: str, column: int) -> QTableWidgetItem:
-    item = QTableWidgetItem(title)
-    item.setTextAlignment(_alignment(column))
-    return item
+def _set_columns(table: QTableWidget, *columns: tuple[str, str]) -> None:
+    """Give a table its columns: the title and the tool tip of each, which may be empty."""
+    table.setColumnCount(len(columns))
+    for number, (title, tip) in enumerate(columns):
+        header = QTableWidgetItem(title)
+        header.setTextAlignment(_alignment(number))
+        header.setToolTip(plain_text(tip) if tip else "")
+        table.setHorizontalHeaderItem(number, header)
 
 
 def _cells(one: StrategyFigures) -> tuple[str, ...]:

@@ -180,7 +180,7 @@ class SearchTexts(WorkerRequest["TreeAnswer"]):
 
 @dataclass(frozen=True, slots=True)
 class TreeAnswer:
-    """What a search has found so far; `done` is set in the last answer."""
+    """The texts that a search has found so far; `done` is set in the last answer."""
 
     found: FoundTexts
     done: bool

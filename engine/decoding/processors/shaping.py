@@ -24,7 +24,7 @@ Shape = Callable[[Logits, Sequence[int]], Logits]
 
 @dataclass(frozen=True, slots=True)
 class SamplingRun:
-    """What a stage can know of a run before a draw, beside the logits: a pure function of the tokens taken so far.
+    """The state of a run before a draw, beside the logits: a pure function of the tokens taken so far.
 
     Attributes:
         history: the tokens so far, prompt included.

@@ -41,7 +41,7 @@ class FoundText:
 
 @dataclass(frozen=True, slots=True)
 class FoundTexts:
-    """What a search has found so far.
+    """The result of a search, as far as it has come.
 
     Attributes:
         texts: the texts above the mass, the most probable first.

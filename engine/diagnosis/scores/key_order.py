@@ -21,34 +21,12 @@ from engine.diagnosis.failures.violations import part_at
 from engine.diagnosis.scores.price_values import Estimate, KeyPair, OrderComparison, OrderTrial
 from engine.models.source import LogitSource
 from engine.notations.editing import Edit, apply_edits
-from engine.notations.json_schema.json_tree import Json, read_json
+from engine.notations.json_schema.json_tree import read_json
 from engine.source import CancelToken, EngineError, Span
-from engine.source.json_pointer import escape_step
 
 
 class KeyOrderError(EngineError):
     """The order of two keys cannot be tried."""
-
-
-def objects_with_keys(text: str) -> dict[str, tuple[str, ...]]:
-    """Return the JSON Pointers of the schemas that declare two properties at least, with these.
-
-    Args:
-        text: the text of a schema.
-
-    Raises:
-        JsonTextError: it is not JSON.
-    """
-    found: dict[str, tuple[str, ...]] = {}
-    todo: list[tuple[Json, str]] = [(read_json(text), "")]
-    while todo:
-        here, pointer = todo.pop()
-        properties = here.members.get("properties")
-        if properties is not None and len(properties.members) > 1:
-            found[pointer] = tuple(properties.members)
-        todo += ((member, f"{pointer}/{escape_step(name)}") for name, member in here.members.items())
-        todo += ((item, f"{pointer}/{index}") for index, item in enumerate(here.items))
-    return dict(sorted(found.items()))
 
 
 def exchange(text: str, keys: KeyPair) -> tuple[Edit, bool]:

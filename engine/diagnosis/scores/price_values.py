@@ -48,7 +48,7 @@ class PricedStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PricedPart:
-    """What asks a price, and which.
+    """A part of the grammar, or a rule of JSON, with its price.
 
     Attributes:
         cause: its kind.

@@ -345,6 +345,31 @@ def names_in(keys: Formula) -> Iterator[str]:
                 pass
 
 
+def holds_for_string(formula: Formula, text: str, judge: Callable[[Formula, str], bool]) -> bool:
+    """Return whether a string satisfies a formula over strings.
+
+    Args:
+        formula: the formula.
+        text: the string.
+        judge: decides about the parts that need an automaton, and about `ExactlyOne`.
+    """
+    match formula:
+        case Constant():
+            return formula.value
+        case Length():
+            return formula.least <= len(text) and (formula.most is None or len(text) <= formula.most)
+        case EnumValues():
+            return text in formula.members
+        case Not():
+            return not holds_for_string(formula.item, text, judge)
+        case And():
+            return all(holds_for_string(item, text, judge) for item in formula.items)
+        case Or():
+            return any(holds_for_string(item, text, judge) for item in formula.items)
+        case _:
+            return judge(formula, text)
+
+
 def span_of(literal: Formula) -> Span:
     """Return the location of an assertion, or of a negated one."""
     atom = literal.item if isinstance(literal, Not) else literal

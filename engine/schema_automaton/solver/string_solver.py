@@ -13,12 +13,12 @@ from engine.schema_automaton.formula.nodes import (
     EnumValues,
     ExactlyOne,
     Formula,
-    Length,
     Location,
     Not,
     Or,
     PropertyConstraint,
     Text,
+    holds_for_string,
     names_in,
 )
 from engine.schema_automaton.formula.values import JsonType
@@ -67,24 +67,15 @@ class StringSolver:
 
     def holds(self, formula: Formula, text: str) -> bool:
         """Return whether a string satisfies a projected formula."""
+        return holds_for_string(formula, text, self._judge)
+
+    def _judge(self, formula: Formula, text: str) -> bool:
         match formula:
-            case Constant():
-                return formula.value
-            case Length():
-                return formula.least <= len(text) and (formula.most is None or len(text) <= formula.most)
-            case EnumValues():
-                return text in formula.members
             case Text():
                 checkpoint()
                 return self.language(formula).holds(text)
-            case ExactlyOne() | Not(item=ExactlyOne()):
+            case ExactlyOne():
                 return self.holds(self._without_exactly_one(formula), text)
-            case Not():
-                return not self.holds(formula.item, text)
-            case And():
-                return all(self.holds(item, text) for item in formula.items)
-            case Or():
-                return any(self.holds(item, text) for item in formula.items)
             case _:
                 raise AssertionError(formula)
 

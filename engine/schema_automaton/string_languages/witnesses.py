@@ -14,7 +14,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from engine.automata.byte_automaton import DEAD
-from engine.schema_automaton.formula.nodes import And, Constant, EnumValues, Formula, Length, Not, Or, Text
+from engine.schema_automaton.formula.nodes import (
+    And,
+    Constant,
+    EnumValues,
+    Formula,
+    Length,
+    Not,
+    Or,
+    Text,
+    holds_for_string,
+)
 from engine.schema_automaton.json_encoding.encoded_automaton import shortest_strings
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.conditions import Component, Components, component
@@ -126,27 +136,13 @@ class Witnesses:
 
     def _satisfies(self, parts: dict[Formula, None], text: str) -> bool:
         checkpoint(len(parts))
-        return all(self._holds(part, text) for part in parts)
+        return all(holds_for_string(part, text, self._matches) for part in parts)
 
-    def _holds(self, formula: Formula, text: str) -> bool:
-        match formula:
-            case Constant():
-                return formula.value
-            case Length():
-                return formula.least <= len(text) and (formula.most is None or len(text) <= formula.most)
-            case EnumValues():
-                return text in formula.members
-            case Text():
-                state = self._run(formula, text)
-                return state != DEAD and bool(self._automaton(formula).accepts(state))
-            case Not():
-                return not self._holds(formula.item, text)
-            case And():
-                return all(self._holds(item, text) for item in formula.items)
-            case Or():
-                return any(self._holds(item, text) for item in formula.items)
-            case _:
-                raise AssertionError(formula)
+    def _matches(self, formula: Formula, text: str) -> bool:
+        """Return whether a string is in the language of a pattern."""
+        assert isinstance(formula, Text), formula
+        state = self._run(formula, text)
+        return state != DEAD and bool(self._automaton(formula).accepts(state))
 
     def _run(self, pattern: Text, text: str) -> int:
         """Return the state of the automaton of a pattern after a text."""

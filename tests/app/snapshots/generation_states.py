@@ -138,7 +138,7 @@ def continued() -> QWidget:
     QTest.keyClicks(made.candidates.search, " no")
     alone = ContinuationMass(Bounds(0.00211, 0.00213), Bounds(0.0341, 0.0342))
     masked = ContinuationMass(Bounds(0.4512, 0.4512), Bounds(0.4512, 0.4512))
-    made.candidates.price.setChecked(True)
+    made.candidates.continuation_button.setChecked(True)
     made.candidates.show_continuation(TextContinuation(b" no", alone, masked, 5, 7))
     return settled(made)
 

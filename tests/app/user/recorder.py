@@ -1,4 +1,4 @@
-"""What a long walk of the random user costs: memory, descriptors and processes over time, and stalls of the event loop.
+"""Figures of a long walk of the random user: memory, descriptors, processes over time, and stalls of the event loop.
 
 Slopes are of least squares over means of equal stretches of time after a warm-up, so that neighbouring samples, which
 are not independent, count once; their intervals are those of Student's t.

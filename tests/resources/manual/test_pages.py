@@ -108,7 +108,7 @@ def test_the_manual_builds_without_a_warning(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory, address):
     """Return a folder with the files that the manual's commands name."""
     place = tmp_path_factory.mktemp("manual")
     person, request, response = json.dumps(SCHEMA), json.dumps(REQUEST), json.dumps(RESPONSE)
@@ -147,16 +147,23 @@ def folder(tmp_path_factory):
         run("export", "--to", "jflap", "--notation", "regex", "--grammar", "ab", "--output", place / "machine.jff") == 0
     )
     write_tiny_gguf(place / "model.gguf")
-    with served(ChatDouble()) as server, (place / "report.json").open("w") as report, redirect_stdout(report):
-        run("probe", server.address, "--json")
+    with (place / "report.json").open("w") as report, redirect_stdout(report):
+        run("probe", address, "--json")
     (place / "calls").mkdir()
     (place / "calls" / "request.json").write_text(request, "utf-8")
     (place / "model-folder").symlink_to(tokenizer.parent)
     return place
 
 
+@pytest.fixture(scope="module")
+def address():
+    """Return the address of a server that answers chats."""
+    with served(ChatDouble()) as server:
+        yield server.address
+
+
 @pytest.mark.parametrize("line", command_lines())
-def test_a_command_of_the_manual_runs(line, folder, monkeypatch, capsys):
+def test_a_command_of_the_manual_runs(line, folder, address, monkeypatch, capsys):
     needed = next((package for name, package in NEEDS.items() if name in line), None)
     if needed is not None and find_spec(needed) is None:
         pytest.skip(f"needs {needed}, which the extra `test` does not install")
@@ -170,8 +177,7 @@ def test_a_command_of_the_manual_runs(line, folder, monkeypatch, capsys):
     if ">" in words:
         words = words[: words.index(">")]
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(given.encode()), "utf-8"))
-    with served(ChatDouble()) as server:
-        code = run(*(SERVER.sub(server.address, word) for word in words))
+    code = run(*(SERVER.sub(address, word) for word in words))
     said = capsys.readouterr().err
     assert code in (NEGATIVE.get(words[0], (0,)) if not has_negative_answer(line) else (1,)), said
 

@@ -207,23 +207,23 @@ def test_a_large_vocabulary_loads_the_fonts_of_its_scripts_once(qtbot, pane):
 
 def test_the_probability_of_a_typed_text_is_requested_shown_and_cancelled(qtbot, pane):
     table = pane.candidates
-    assert not table.price.isVisible()
+    assert not table.continuation_button.isVisible()
     qtbot.keyClicks(table.search, "#12")
-    assert not table.price.isVisible()
+    assert not table.continuation_button.isVisible()
     table.search.clear()
     qtbot.keyClicks(table.search, " no")
     with qtbot.waitSignal(table.continuation_wanted) as wanted:
-        qtbot.mouseClick(table.price, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(table.continuation_button, Qt.MouseButton.LeftButton)
     assert wanted.args == [" no"]
     assert table.continuation.isVisible()
     with qtbot.waitSignal(table.continuation_cancelled):
-        qtbot.mouseClick(table.price, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(table.continuation_button, Qt.MouseButton.LeftButton)
     table.stop_continuation("cancelled")
     assert not table.continuation.isVisible()
-    qtbot.mouseClick(table.price, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(table.continuation_button, Qt.MouseButton.LeftButton)
     mass = ContinuationMass(Bounds(0.25, 0.25), Bounds(0.5, 0.625))
     table.show_continuation(TextContinuation(b" no", mass, mass, 3, 5))
-    assert not table.price.isChecked()
+    assert not table.continuation_button.isChecked()
     assert table.continuation.text().count("25.0%") == 2
     assert table.continuation.text().count("50.0–62.5%") == 2
     qtbot.keyClicks(table.search, "t")

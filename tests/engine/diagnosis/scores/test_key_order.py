@@ -7,7 +7,7 @@ from error_keys import raises_key
 from random_model import RandomModel
 
 from engine.compile import CompileOptions, compile_grammar
-from engine.diagnosis.scores.key_order import KeyOrderError, compare_orders, exchange, objects_with_keys
+from engine.diagnosis.scores.key_order import KeyOrderError, compare_orders, exchange
 from engine.diagnosis.scores.price_texts import greedy_sentence, order_sentence
 from engine.diagnosis.scores.price_values import Estimate, KeyPair, student_quantile
 from engine.notations.editing import apply_edits
@@ -45,10 +45,6 @@ class Eager(RandomModel):
 
 def compiled(**options):
     return compile_grammar("json_schema", json.dumps(CLOSED), CompileOptions(whitespace="compact", **options))
-
-
-def test_objects_are_listed_with_their_keys():
-    assert objects_with_keys(SCHEMA) == {"": ("why", "x", "yes"), "/properties/x": ("p", "q")}
 
 
 @pytest.mark.parametrize(("first", "second", "is_present"), [("why", "yes", True), ("yes", "why", False)])

@@ -16,7 +16,7 @@ from tests.engine.schema_automaton.string_formulas import TEXTS, build, formulas
 
 
 def searched(formula):
-    """Whether the product has a string, without samples."""
+    """Return whether the product has a string, without samples."""
     with patch.object(Witnesses, "verdict", lambda *_: None):
         language = TextLanguage(formula, Witnesses(Limits(), Escapes.SHORTEST))
     return language.start is not None
