@@ -45,7 +45,7 @@ _GAP = 3.0
 _PADDING = 5.0
 _MARGIN = 2.0
 _RADIUS = 4.0
-_NOTCH = 6.0
+_NOTCH = 4.0
 
 
 class ChipView(QAbstractScrollArea):

@@ -37,7 +37,8 @@ from engine.decoding.values import AttributedWord
 from engine.vocabulary.visible import visible
 
 _COLUMNS: Final = ("word", "change", "gradient")
-_WARMEST: Final = 0.7  # share of the colour
+WARMEST: Final = 0.35
+"""The largest share of the colour: more of it, and a word cannot be read in the dark theme."""
 _BAR: Final = 4
 
 
@@ -154,7 +155,7 @@ class PromptWordsPage(QWidget):
         for start, word in zip(self._starts, self._words, strict=True):
             if word.change is None:
                 continue
-            heat = _WARMEST * abs(word.change) / top if top else 0.0
+            heat = WARMEST * abs(word.change) / top if top else 0.0
             role = theme.Role.WARNING if word.change > 0 else theme.Role.HINT
             form = QTextCharFormat()
             form.setBackground(mix(theme.colour(theme.Role.PANEL), theme.colour(role), heat))

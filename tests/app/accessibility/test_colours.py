@@ -19,7 +19,9 @@ from app.panes.generation.chip import Chip, ChipKind
 from app.panes.generation.chip_colours import ChipColours
 from app.panes.generation.chip_view import ChipView
 from app.panes.generation.pane import GenerationPane
+from app.panes.generation.prompt_words import WARMEST
 from app.theme import NOTE_COLOURS, PALETTES, Role
+from app.widgets.token_paint import mix
 from tests.app.accessibility.colour_science import MACHADO, contrast, distance, seen_with
 
 GROUNDS = (Role.WINDOW, Role.PANEL, Role.RAISED)
@@ -73,6 +75,13 @@ def test_marks_stand_out_from_their_grounds(colours):
         if contrast(colours.colour(mark), colours.colour(ground)) < LEAST_MARK
     }
     assert weak == {}
+
+
+@EVERY_THEME
+def test_the_warmest_word_of_a_prompt_can_be_read(colours):
+    for role in (Role.WARNING, Role.HINT):
+        ground = mix(colours.colour(Role.PANEL), colours.colour(role), WARMEST)
+        assert contrast(colours.colour(Role.TEXT), ground) >= 4.5
 
 
 @EVERY_THEME
